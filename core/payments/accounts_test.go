@@ -127,7 +127,8 @@ func TestWhoIsPaidReadsNoNamesOfThePayersPeople(t *testing.T) {
 	} {
 		for uid, read := range map[payments.UID]string{ours.Result.UID: who.ours, own.Result.UID: who.them} {
 			_, steps, err := p.Payments.Find(who.ctx, uid)
-			if err != nil || len(steps) != 1 || steps[0].LoginID != read || (steps[0].Client == "") != (read == "") {
+			if err != nil || len(steps) != 1 || steps[0].LoginID != read ||
+				(steps[0].Client == "") != (read == "") {
 				t.Errorf("%+v, want %q: %v", steps, read, err)
 			}
 			shown, err := p.Payments.Show(who.ctx, uid)

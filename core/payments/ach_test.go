@@ -113,11 +113,13 @@ func TestAnEntryIsHeldUntilItsWindowThenSentThenSettlesByItself(t *testing.T) {
 			}
 			e, b, h := files[0][0], batches[0], heads[0]
 			if e.Amount.Minor != 250_00 || e.Routing != "611590103" || e.Account != rails.Checking ||
-				e.Number != coretest.ContactNumber(s.to.UID) || e.Trace != "611090000000001" || e.ID != "INV-7" {
+				e.Number != coretest.ContactNumber(s.to.UID) || e.Trace != "611090000000001" ||
+				e.ID != "INV-7" {
 				t.Errorf("%+v", e)
 			}
 			if b.Class != rails.CCD || b.CompanyID != "1234567890" || b.Description != c.description ||
-				b.Effective.Format("060102") != c.day || b.SameDay != (name == "Economy Plus") || b.Only != rails.Credit {
+				b.Effective.Format("060102") != c.day || b.SameDay != (name == "Economy Plus") ||
+				b.Only != rails.Credit {
 				t.Errorf("%+v", b)
 			}
 			if h.Origin != "611090001" || h.Destination != payments.FedACH || h.Modifier != 'A' {

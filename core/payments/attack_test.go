@@ -119,7 +119,9 @@ func TestACallbackAsksTheBankForAChangedSeries(t *testing.T) {
 	bound := int64(50_00)
 	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
 		coretest.Holding(100_000_00,
-			0), coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+			0), coretest.Sends, func(a *accounts.Account) {
+			a.EnableCallbacks, a.CallbackLimit = true, &bound
+		})
 	p := s.send(t, s.order("1", byWire, func(o *payments.Order) { o.Repeat = weekly() }))
 	out, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence, payments.RecurrenceDraft{Amount: "90000"},
 		changes.RequestOptions{})
@@ -272,7 +274,8 @@ func TestABankUsesUpNoMessageOfAnother(t *testing.T) {
 		})
 	}
 	var asked int
-	if err := s.DB.NewRaw(`SELECT count(DISTINCT payment) FROM information_requests WHERE tenant = ?`, s.Tenant).
+	if err := s.DB.NewRaw(`SELECT count(DISTINCT payment)
+		FROM information_requests WHERE tenant = ?`, s.Tenant).
 		Scan(t.Context(), &asked); err != nil || asked != 2 {
 		t.Errorf("%d payments are asked about: %v", asked, err)
 	}
@@ -554,7 +557,8 @@ func TestAStrangerSaysNothingOfAReturn(t *testing.T) {
 				t.Fatal(err)
 			}
 			var ours payments.Message
-			if err := s.DB.NewSelect().Model(&ours).Where("nm.tenant = ?", s.Tenant).Where("nm.kind = 'pacs.004'").
+			if err := s.DB.NewSelect().Model(&ours).Where("nm.tenant = ?", s.Tenant).
+				Where("nm.kind = 'pacs.004'").
 				Scan(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -735,7 +739,8 @@ func TestWhatHasWaitedLeavesWithAValueDateToCome(t *testing.T) {
 func TestAnInstantPaymentThatWaitedOverMidnightLeavesWithItsNewDay(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		"INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
 	p := s.send(t, s.order("60.00", instantly))
 	becomes := func(status customers.Status) {
 		s.Exec(`UPDATE customers SET status = ? WHERE tenant = ? AND uid = ?`, status, s.Tenant, s.from.Customer)
@@ -749,7 +754,8 @@ func TestAnInstantPaymentThatWaitedOverMidnightLeavesWithItsNewDay(t *testing.T)
 	if day := s.carried(t, p.UID).SettlementDate.Format(time.DateOnly); day != "2026-11-19" {
 		t.Errorf("it leaves for %s", day)
 	}
-	if of := s.shows(t, p.UID); of.Date.Format(time.DateOnly) != "2026-11-19" || of.State != payments.Settled {
+	if of := s.shows(t, p.UID); of.Date.Format(time.DateOnly) != "2026-11-19" ||
+		of.State != payments.Settled {
 		t.Errorf("it shows %s, %s", of.Date, of.State)
 	}
 	_, err := s.Payments.Send(s.Staff(), s.order("40.01", instantly), changes.RequestOptions{})
@@ -767,8 +773,8 @@ func TestNothingIsLeftOfALimitThatIsLoweredBelowItsUse(t *testing.T) {
 	of := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
 	s.Limit(of, "INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
 	s.send(t, s.order("60.00", instantly))
-	s.Exec(`UPDATE limits SET ceiling = 2967 WHERE tenant = ? AND customer = ? AND code = 'INSTANT_PAYMENT_LIMIT_PER_DAY'`,
-		s.Tenant, of.UID)
+	s.Exec(`UPDATE limits SET ceiling = 2967 WHERE tenant = ? AND customer = ?
+		AND code = 'INSTANT_PAYMENT_LIMIT_PER_DAY'`, s.Tenant, of.UID)
 	_, err := s.Payments.Send(s.Staff(), s.order("1.00", instantly), changes.RequestOptions{})
 	if !errors.Is(err, payments.ErrLimit) || !strings.Contains(err.Error(), ": 0.00 is left") {
 		t.Errorf("%v", err)
@@ -985,7 +991,8 @@ func TestNoNetworkMovesMoneyWithinTheBank(t *testing.T) {
 func TestATradeFarAheadCountsOnItsDay(t *testing.T) {
 	t.Parallel()
 	s := newExporter(t)
-	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "SWIFT_PAYMENT_LIMIT_PER_DAY", 150_00)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		"SWIFT_PAYMENT_LIMIT_PER_DAY", 150_00)
 	forward := func(d *fx.Draft) { d.Product, d.Tenor = "FORWARD", "3M" }
 	first, second := s.trade(t, "100", forward), s.trade(t, "100", forward)
 	s.send(t, s.toGermany("100.00", first.UID))
@@ -1010,7 +1017,8 @@ func TestATransferOfASeriesUsesNoLimit(t *testing.T) {
 	s.until(t, "2026-11-25 09:00")
 	s.run(t)
 	var made, counted int
-	if err := s.DB.NewRaw(`SELECT (SELECT count(*) FROM payments WHERE tenant = ?0 AND recurrence IS NOT NULL),
+	if err := s.DB.NewRaw(`SELECT (SELECT count(*) FROM payments
+		WHERE tenant = ?0 AND recurrence IS NOT NULL),
 		(SELECT count(*) FROM limit_usage WHERE tenant = ?0 AND rail <> 'INSTANT')`, s.Tenant).
 		Scan(t.Context(), &made, &counted); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,8 @@ func (s *sender) written(entries ...lineOf) string {
 		lines = append(lines,
 			fmt.Sprintf("5%s%-16s%20s%-10s%s%-10s%6s261119%3s1%s%07d", service, "ACME", "", "1234567890", e.class,
 				"PAYMENT", "", "", theirs[:8], n),
-			fmt.Sprintf("6%s%s%-17s%010d%-15s%-22s%2s%d%s%07d", e.code, ours, coretest.AccountNumber(s.from.UID),
+			fmt.Sprintf("6%s%s%-17s%010d%-15s%-22s%2s%d%s%07d", e.code, ours,
+				coretest.AccountNumber(s.from.UID),
 				e.minor, e.id, e.name, "", min(1, len(e.addenda)), theirs[:8], n))
 		for j, text := range e.addenda {
 			lines = append(lines, fmt.Sprintf("705%-80s%04d%07d", text, j+1, n))

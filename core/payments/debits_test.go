@@ -64,9 +64,12 @@ func TestADebitIsCreditedWhenItSettles(t *testing.T) {
 			s.has(t, 100_250_00, 0)
 			s.Prove()
 			got := s.shows(t, p.UID)
-			if got.State != payments.Settled || got.MemoPost() != payments.Posted || got.EntryType != rails.Debit ||
-				got.WireType() != payments.OutgoingPayment || got.Own() != s.from.UID || got.Way() != payments.Out ||
-				got.Sends().Name != s.to.Name || got.Sends().Number == "" || got.Receives().AccountName != s.from.Name {
+			if got.State != payments.Settled || got.MemoPost() != payments.Posted ||
+				got.EntryType != rails.Debit ||
+				got.WireType() != payments.OutgoingPayment || got.Own() != s.from.UID ||
+				got.Way() != payments.Out ||
+				got.Sends().Name != s.to.Name || got.Sends().Number == "" ||
+				got.Receives().AccountName != s.from.Name {
 				t.Errorf("%+v", got)
 			}
 			files, batches, _ := s.files(t)
@@ -130,7 +133,8 @@ func TestWhatComesBackOfDebits(t *testing.T) {
 				t.Errorf("%s, want %s", got, c.life)
 			}
 			s.has(t, c.has, 0)
-			if got := s.shows(t, p.UID); got.Reason != c.reason || (got.Returned() != nil) != (c.reason != "") {
+			if got := s.shows(t, p.UID); got.Reason != c.reason ||
+				(got.Returned() != nil) != (c.reason != "") {
 				t.Errorf("%q %v", got.Reason, got.Returned())
 			}
 			s.Prove()
@@ -285,7 +289,8 @@ func TestAPaymentThatWouldWaitIsRefusedWhereTooManyWait(t *testing.T) {
 	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
 	s.Exec(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version,
 		maker_client)
-		SELECT ?, ?, 'sendPayment', 'payment', 'x' || n, true, '', 1, 'staff' FROM generate_series(1, 999) AS n`, s.Tenant, s.from.Customer)
+		SELECT ?, ?, 'sendPayment', 'payment', 'x' || n, true, '', 1, 'staff'
+		FROM generate_series(1, 999) AS n`, s.Tenant, s.from.Customer)
 	for i, want := range []error{nil, changes.ErrOpen} {
 		out, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", economy), changes.RequestOptions{})
 		if !errors.Is(err, want) || (out.Result.UID == 0) != (want != nil) {

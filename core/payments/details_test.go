@@ -49,7 +49,8 @@ func TestWhatAPaymentSaidAndWasAnsweredIsReadWithoutNumbersAndTexts(t *testing.T
 			}
 			s.run(t)
 			d, messages := s.details(t, s.Staff(), p.UID)
-			if d == nil || d.Contact != s.to.UID || d.BankID != "611590103" || d.Remittance != "Rent of May" ||
+			if d == nil || d.Contact != s.to.UID || d.BankID != "611590103" ||
+				d.Remittance != "Rent of May" ||
 				d.Reference != "LEASE-44" ||
 				d.Address.City != "Tampa" || d.UETR == "" || d.Route != "" || d.ReturnCode != want.code ||
 				d.Number.Sealed != nil ||
@@ -67,7 +68,8 @@ func TestWhatAPaymentSaidAndWasAnsweredIsReadWithoutNumbersAndTexts(t *testing.T
 			if got := strings.Join(all, " / "); got != want.messages {
 				t.Errorf("%s, want %s", got, want.messages)
 			}
-			if d, messages := s.details(t, s.Partner(s.DownstreamPartner()), p.UID); d != nil || messages != nil {
+			if d, messages := s.details(t, s.Partner(s.DownstreamPartner()), p.UID); d != nil ||
+				messages != nil {
 				t.Error("a partner reads what is not its customer's")
 			}
 		})

@@ -66,8 +66,8 @@ func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 			t.Parallel()
 			s := newSender(t)
 			c.paid(t, s)
-			s.Exec(`UPDATE customers SET access_payment_dual_approval = ? WHERE tenant = ? AND uid = ?`, c.dual, s.Tenant,
-				s.from.Customer)
+			s.Exec(`UPDATE customers SET access_payment_dual_approval = ? WHERE tenant = ? AND uid = ?`,
+				c.dual, s.Tenant, s.from.Customer)
 			out, err := s.Contacts.Change(c.as(s), s.from.Customer, s.to.UID, c.draft, changes.RequestOptions{})
 			if c.denied != errors.Is(err, access.ErrDenied) || !c.denied && err != nil ||
 				c.waits != (out.Approval != 0) {
@@ -118,8 +118,8 @@ func TestASeriesThatTheBankConfirmsGoesOnlyWhereItSays(t *testing.T) {
 			p := s.send(t, s.order("10", byWire, func(o *payments.Order) {
 				o.Date, o.Repeat = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), monthly(3)
 			}))
-			s.Exec(`UPDATE accounts SET enable_callbacks = true, callback_limit = ? WHERE tenant = ? AND uid = ?`,
-				c.limit, s.Tenant, s.from.UID)
+			s.Exec(`UPDATE accounts SET enable_callbacks = true, callback_limit = ?
+				WHERE tenant = ? AND uid = ?`, c.limit, s.Tenant, s.from.UID)
 			of := &customers.Customer{UID: s.from.Customer}
 			person := s.PersonOf(of, s.User(of, nil))
 			out, err := s.Contacts.Change(person, s.from.Customer, s.to.UID,
@@ -225,7 +225,8 @@ func TestARedirectionIsApprovedForWhatItPays(t *testing.T) {
 			s.Sweep(s.from, func(w *accounts.Sweep) { w.ToContact = &s.to.UID })
 		}, none, changes.ErrStale},
 		"more people are asked since": {1, series, func(_ *testing.T, s *sender) {
-			s.Exec(`UPDATE customers SET access_number_of_approvers = 2 WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.Customer)
+			s.Exec(`UPDATE customers SET access_number_of_approvers = 2 WHERE tenant = ? AND uid = ?`,
+				s.Tenant, s.from.Customer)
 		}, none, changes.ErrStale},
 		"the first of two, since": {2, nil, series, none, changes.ErrStale},
 		"who may not approve payments": {1, series, nil, func(c *access.Caller) {
@@ -247,11 +248,11 @@ func TestARedirectionIsApprovedForWhatItPays(t *testing.T) {
 				access_number_of_approvers = ? WHERE tenant = ? AND uid = ?`, c.people, s.Tenant, s.from.Customer)
 			approval := ask(t, s)
 			if c.after != nil {
-				s.Exec(`UPDATE customers SET access_payment_dual_approval = false WHERE tenant = ? AND uid = ?`, s.Tenant,
-					s.from.Customer)
+				s.Exec(`UPDATE customers SET access_payment_dual_approval = false
+					WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.Customer)
 				c.after(t, s)
-				s.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, s.Tenant,
-					s.from.Customer)
+				s.Exec(`UPDATE customers SET access_payment_dual_approval = true
+					WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.Customer)
 			}
 			_, err := s.Changes.Approve(may(s, "linda", c.as), approval, changes.RequestOptions{})
 			if !errors.Is(err, c.want) {
@@ -325,8 +326,8 @@ func TestARuleForRequestsIsApprovedAsItsPaymentsAre(t *testing.T) {
 	})
 	s := newSender(t)
 	s.Exec(`UPDATE customers SET access_payment_dual_approval = true, access_number_of_approvers = 2,
-		access_first_approver_limit = 10000, access_second_approver_limit = 100000 WHERE tenant = ? AND uid = ?`,
-		s.Tenant, s.from.Customer)
+		access_first_approver_limit = 10000, access_second_approver_limit = 100000
+		WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.Customer)
 	of := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
 	maker := s.PersonOf(of, s.User(of, nil))
 	for amount, want := range map[string]struct {
@@ -360,7 +361,8 @@ func TestARuleAllowsNoMoreThanItsApprovalDoes(t *testing.T) {
 	t.Parallel()
 	stricter := func(s *sender, people int, boundOfBank int64) {
 		s.Exec(`UPDATE customers SET access_payment_dual_approval = true, access_number_of_approvers = ?,
-			access_second_approver_limit = ? WHERE tenant = ? AND uid = ?`, people, boundOfBank, s.Tenant, s.from.Customer)
+			access_second_approver_limit = ? WHERE tenant = ? AND uid = ?`, people, boundOfBank, s.Tenant,
+			s.from.Customer)
 	}
 	approve := func(t *testing.T, s *sender, approval int64, by ...context.Context) {
 		t.Helper()

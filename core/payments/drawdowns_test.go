@@ -26,7 +26,8 @@ func TestADrawdownIsCompletedByTheWireThatPaysIt(t *testing.T) {
 	}
 	request, is := s.firstMessage(t, p.UID).(*iso20022.PaymentRequest)
 	if !is || request.LocalInstrument != "DRRC" || request.Amount != got.Amount() ||
-		request.ExecutionDate.Format(time.DateOnly) != "2026-11-18" || request.EndToEndID != "RFP-"+p.UID.String() {
+		request.ExecutionDate.Format(time.DateOnly) != "2026-11-18" ||
+		request.EndToEndID != "RFP-"+p.UID.String() {
 		t.Errorf("%+v", request)
 	}
 	s.Clock.Advance(2 * time.Second)
@@ -37,7 +38,8 @@ func TestADrawdownIsCompletedByTheWireThatPaysIt(t *testing.T) {
 		came[0].BusinessFunction() != "CTR" || len(came[0].To.IMAD) != 22 {
 		t.Fatal(s.life(t, p.UID), came)
 	}
-	if r := s.requestOf(t, p.UID); r.Credit != came[0].UID || r.Expires.Format(time.DateOnly) != "2026-11-18" {
+	if r := s.requestOf(t, p.UID); r.Credit != came[0].UID ||
+		r.Expires.Format(time.DateOnly) != "2026-11-18" {
 		t.Errorf("%+v", r)
 	}
 	s.Prove()

@@ -14,7 +14,8 @@ import (
 func (s *sender) last(t *testing.T, uid payments.UID, kind string) (is iso20022.Original) {
 	t.Helper()
 	if err := s.DB.NewRaw(`SELECT message_id FROM network_messages WHERE tenant = ? AND direction = 'OUT'
-		AND kind = ? AND payment = ? ORDER BY id DESC LIMIT 1`, s.Tenant, kind, uid).Scan(t.Context(), &is.MessageID); err != nil {
+		AND kind = ? AND payment = ? ORDER BY id DESC LIMIT 1`, s.Tenant, kind, uid).
+		Scan(t.Context(), &is.MessageID); err != nil {
 		t.Fatal(err)
 	}
 	is.CreatedAt, is.UETR = s.Now(), s.uetr(t, uid)
@@ -53,7 +54,8 @@ func (s *sender) hears(t *testing.T) {
 // money goes where that one goes, and people are told.
 func TestAnAnswerToAnEarlierReturnMovesNothing(t *testing.T) {
 	t.Parallel()
-	for _, over := range []rails.Rail{rails.FedNow, rails.RTP} { // a wire goes back in full, and so as the first time
+	// a wire goes back in full, and so as the first time
+	for _, over := range []rails.Rail{rails.FedNow, rails.RTP} {
 		for code, c := range map[iso20022.Code]struct {
 			next, life string // the next return, which the network takes or refuses by its cents
 			has        int64

@@ -75,7 +75,8 @@ func TestAnEnrolmentTellsAnAgencyWhereToPayABenefit(t *testing.T) {
 				t.Fatalf("%d files %+v", len(files), batches)
 			}
 			e, b := files[0][0], batches[0]
-			if e.Kind != nacha.Prenote || e.Amount.Minor != 0 || e.Routing != c.bank || e.Number != c.number ||
+			if e.Kind != nacha.Prenote || e.Amount.Minor != 0 || e.Routing != c.bank ||
+				e.Number != c.number ||
 				e.Account != c.account || e.Remittance != c.says || e.Direction != rails.Credit {
 				t.Errorf("%+v", e)
 			}
@@ -90,7 +91,8 @@ func TestAnEnrolmentTellsAnAgencyWhereToPayABenefit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if found.ReceiverName != c.to || found.MemoPost() != payments.NotApplicable || found.Fee() != nil ||
+			if found.ReceiverName != c.to || found.MemoPost() != payments.NotApplicable ||
+				found.Fee() != nil ||
 				found.Amount().String() != "0.00" {
 				t.Errorf("%+v", found.Payment)
 			}
@@ -160,21 +162,41 @@ func TestAnEnrolmentSaysWhatItsAgencyNeeds(t *testing.T) {
 	t.Parallel()
 	s := newEnroller(t)
 	for want, edit := range map[string]func(*payments.Order){
-		"paymentAmount MAX":                     func(o *payments.Order) { o.Amount = "0.01" },
-		"paymentAmount MIN":                     func(o *payments.Order) { o.SECCode = "PPD"; o.Benefit = nil; o.Receiver.Contact = s.to.UID },
+		"paymentAmount MAX": func(o *payments.Order) { o.Amount = "0.01" },
+		"paymentAmount MIN": func(o *payments.Order) {
+			o.SECCode = "PPD"
+			o.Benefit = nil
+			o.Receiver.Contact = s.to.UID
+		},
 		"speed":                                 func(o *payments.Order) { o.Speed = "Economy Plus" },
 		"fee":                                   costing("1.00"),
 		"additionalInfo.paymentRemittanceNotes": func(o *payments.Order) { o.Remittance = "July" },
-		"additionalInfo.benefitReceiver REQUIRED":                    func(o *payments.Order) { o.Benefit = nil },
-		"additionalInfo.benefitReceiver":                             func(o *payments.Order) { o.SECCode = "PPD"; o.Amount = "1"; o.Receiver.Contact = s.to.UID },
-		"additionalInfo.benefitReceiver.federalBenefitType":          func(o *payments.Order) { o.Benefit.Type = "Dole" },
-		"additionalInfo.benefitReceiver.accountNumber":               func(o *payments.Order) { o.Benefit.AccountNumber = "44*1" },
-		"additionalInfo.benefitReceiver.socialSecurityNumber":        func(o *payments.Order) { o.Benefit.SocialSecurityNumber = "21909999" },
-		"additionalInfo.benefitReceiver.socialSecurityNumber NUMBER": func(o *payments.Order) { o.Benefit.SocialSecurityNumber = "21909999X" },
-		"additionalInfo.benefitReceiver.firstName":                   func(o *payments.Order) { o.Benefit.FirstName = "Alexandra" },
-		"additionalInfo.benefitReceiver.lastName":                    func(o *payments.Order) { o.Benefit.LastName = "King*1" },
-		"additionalInfo.benefitReceiver.subAccountType":              func(o *payments.Order) { o.Benefit.SubAccountType = "Loan" },
-		"receiver.bank.bankId REQUIRED":                              func(o *payments.Order) { o.Benefit.Type = "Post 911 GI Bill" },
+		"additionalInfo.benefitReceiver REQUIRED": func(o *payments.Order) { o.Benefit = nil },
+		"additionalInfo.benefitReceiver": func(o *payments.Order) {
+			o.SECCode = "PPD"
+			o.Amount = "1"
+			o.Receiver.Contact = s.to.UID
+		},
+		"additionalInfo.benefitReceiver.federalBenefitType": func(o *payments.Order) {
+			o.Benefit.Type = "Dole"
+		},
+		"additionalInfo.benefitReceiver.accountNumber": func(o *payments.Order) {
+			o.Benefit.AccountNumber = "44*1"
+		},
+		"additionalInfo.benefitReceiver.socialSecurityNumber": func(o *payments.Order) {
+			o.Benefit.SocialSecurityNumber = "21909999"
+		},
+		"additionalInfo.benefitReceiver.socialSecurityNumber NUMBER": func(o *payments.Order) {
+			o.Benefit.SocialSecurityNumber = "21909999X"
+		},
+		"additionalInfo.benefitReceiver.firstName": func(o *payments.Order) {
+			o.Benefit.FirstName = "Alexandra"
+		},
+		"additionalInfo.benefitReceiver.lastName": func(o *payments.Order) { o.Benefit.LastName = "King*1" },
+		"additionalInfo.benefitReceiver.subAccountType": func(o *payments.Order) {
+			o.Benefit.SubAccountType = "Loan"
+		},
+		"receiver.bank.bankId REQUIRED": func(o *payments.Order) { o.Benefit.Type = "Post 911 GI Bill" },
 		"receiver.bank.bankId": func(o *payments.Order) {
 			o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "655060041"}
 		},

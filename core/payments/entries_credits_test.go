@@ -89,7 +89,8 @@ func TestACreditOverACHIsBookedWhenItSettles(t *testing.T) {
 				p.SenderNumber() == nil, p.Sends().BankID, p.ExternalReferenceID, p.Fee() == nil,
 				p.Date.Format(time.DateOnly))
 			want := fmt.Sprint(payments.IncomingPayment, rails.Credit, rails.ACH,
-				payments.StatusProcessed, payments.Posted, "25.00", payments.In, true, true, "Lakefront Mills", true,
+				payments.StatusProcessed, payments.Posted, "25.00",
+				payments.In, true, true, "Lakefront Mills", true,
 				theirs, "STAFF-7", true, "2026-11-19")
 			if got != want {
 				t.Errorf("%s\nwant %s", got, want)
@@ -251,7 +252,8 @@ func TestACreditThatCannotBeBookedGoesBackWithTheReason(t *testing.T) {
 			if got := s.life(t, uid); got != "RETURNED" {
 				t.Error(got)
 			}
-			if p, err := s.Payments.Show(s.Staff(), uid); err != nil || !strings.HasPrefix(p.Reason, c.code+": ") {
+			if p, err := s.Payments.Show(s.Staff(), uid); err != nil ||
+				!strings.HasPrefix(p.Reason, c.code+": ") {
 				t.Errorf("%v %v", p.Reason, err)
 			}
 			want := fmt.Sprint(c.code, " 25.00 ", theirs, " ", coretest.AccountNumber(s.from.UID), " ", ours[:8])
@@ -498,7 +500,8 @@ func TestTheReturnOfACreditOverACHWaitsForASecondPersonWhereItsCustomerAsks(t *t
 		t.Error(back)
 	}
 	people := func(n int) {
-		s.Exec(`UPDATE customers SET access_number_of_approvers = ? WHERE tenant = ? AND uid = ?`, n, s.Tenant, c.UID)
+		s.Exec(`UPDATE customers SET access_number_of_approvers = ? WHERE tenant = ? AND uid = ?`, n,
+			s.Tenant, c.UID)
 	}
 	people(2)
 	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),

@@ -146,8 +146,8 @@ func TestADebitOfAnotherBankIsTakenWhenItSettles(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprint(p.WireType(), p.EntryType, p.Rail, p.Status(), p.MemoPost(), p.Amount(), p.Way(),
-		p.OwnSide().UID == s.from.Customer, p.SenderAccount == s.from.UID, p.ReceiverName, p.Receives().BankID,
-		p.ExternalReferenceID, s.exception(t, uid) == nil)
+		p.OwnSide().UID == s.from.Customer, p.SenderAccount == s.from.UID, p.ReceiverName,
+		p.Receives().BankID, p.ExternalReferenceID, s.exception(t, uid) == nil)
 	want := fmt.Sprint(payments.IncomingPayment, rails.Debit, rails.ACH, payments.StatusProcessed,
 		payments.Posted, "25.00", payments.Out, true, true, "Lakefront Util", theirs, "METER-7", true)
 	if got != want {

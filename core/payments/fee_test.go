@@ -55,7 +55,8 @@ func TestAPaymentCostsWhatItWasAskedToCost(t *testing.T) {
 			s.run(t)
 			s.has(t, 100_000_00-250_00-7_35, 0)
 			found, err := s.Payments.Show(s.Staff(), p.UID)
-			if err != nil || found.State != payments.Settled || found.FeeMinor != 7_35 || found.FeeName != "Courier" {
+			if err != nil || found.State != payments.Settled || found.FeeMinor != 7_35 ||
+				found.FeeName != "Courier" {
 				t.Errorf("%+v %v", found, err)
 			}
 			s.Prove()

@@ -152,7 +152,9 @@ func TestAContactAbroadIsPaidByIAT(t *testing.T) {
 		t.Errorf("%+v %+v", e, e.International)
 	}
 	for want, edit := range map[string]func(*payments.Order){
-		"additionalInfo.receiverIdentificationNumber NOMATCH": func(o *payments.Order) { o.ReceiverBank = "BNPAFRPP" },
+		"additionalInfo.receiverIdentificationNumber NOMATCH": func(o *payments.Order) {
+			o.ReceiverBank = "BNPAFRPP"
+		},
 		"additionalInfo.receiverIdentificationNumber NOMATCH IBAN": func(o *payments.Order) {
 			o.ReceiverBank = "GB29NWBK60161331926819"
 		},
@@ -220,24 +222,28 @@ func TestAnEntryOfIATSaysWhatItNeeds(t *testing.T) {
 		"additionalInfo.receiverIdentificationNumber MAX": func(o *payments.Order) {
 			o.ReceiverBank = strings.Repeat("1", 35)
 		},
-		"additionalInfo.receiverIdentificationNumber NOMATCH": func(o *payments.Order) { o.ReceiverBank = "BNPAFRPP" },
+		"additionalInfo.receiverIdentificationNumber NOMATCH": func(o *payments.Order) {
+			o.ReceiverBank = "BNPAFRPP"
+		},
 		"additionalInfo.receiverIdentificationNumber INVALID": func(o *payments.Order) { o.ReceiverBank = "日本" },
 		"receiver.name REQUIRED":                              func(o *payments.Order) { o.Receiver.Name = "" },
 		"receiver.name INVALID":                               func(o *payments.Order) { o.Receiver.Name = "日本" },
-		"receiver.accountNumber INVALID":                      func(o *payments.Order) { o.Receiver.Number = "DE89370400440532013001" },
-		"receiver.accountType REQUIRED":                       func(o *payments.Order) { o.Receiver.Type = "" },
-		"receiver.subAccountType REQUIRED":                    func(o *payments.Order) { o.Receiver.SubType = "" },
-		"receiver.address.addressLine1 REQUIRED":              func(o *payments.Order) { o.Receiver.Address.Line1 = "" },
-		"receiver.address.city REQUIRED":                      func(o *payments.Order) { o.Receiver.Address.City = "" },
-		"receiver.address.city INVALID":                       func(o *payments.Order) { o.Receiver.Address.City = "東京" },
-		"receiver.address.addressLine1 INVALID":               func(o *payments.Order) { o.Receiver.Address.Line1 = "東京" },
-		"receiver.address.countryCode REQUIRED":               func(o *payments.Order) { o.Receiver.Address.CountryCode = "" },
-		"receiver.bank.bankId REQUIRED":                       func(o *payments.Order) { o.Receiver.Bank.ID = "" },
-		"receiver.bank.bankId INVALID":                        func(o *payments.Order) { o.Receiver.Bank.ID = "611590104" },
-		"receiver.bank.bankId NOTFOUND":                       func(o *payments.Order) { o.Receiver.Bank.ID = unknownBank },
-		"receiver.bank.swiftCode NOTALLOWED":                  func(o *payments.Order) { o.Receiver.Bank.BIC = "COBADEFF" },
-		"receiver.bank.name REQUIRED":                         func(o *payments.Order) { o.Receiver.Bank.Name = "" },
-		"receiver.bank.countryCode REQUIRED":                  func(o *payments.Order) { o.Receiver.Bank.Country = "" },
+		"receiver.accountNumber INVALID": func(o *payments.Order) {
+			o.Receiver.Number = "DE89370400440532013001"
+		},
+		"receiver.accountType REQUIRED":          func(o *payments.Order) { o.Receiver.Type = "" },
+		"receiver.subAccountType REQUIRED":       func(o *payments.Order) { o.Receiver.SubType = "" },
+		"receiver.address.addressLine1 REQUIRED": func(o *payments.Order) { o.Receiver.Address.Line1 = "" },
+		"receiver.address.city REQUIRED":         func(o *payments.Order) { o.Receiver.Address.City = "" },
+		"receiver.address.city INVALID":          func(o *payments.Order) { o.Receiver.Address.City = "東京" },
+		"receiver.address.addressLine1 INVALID":  func(o *payments.Order) { o.Receiver.Address.Line1 = "東京" },
+		"receiver.address.countryCode REQUIRED":  func(o *payments.Order) { o.Receiver.Address.CountryCode = "" },
+		"receiver.bank.bankId REQUIRED":          func(o *payments.Order) { o.Receiver.Bank.ID = "" },
+		"receiver.bank.bankId INVALID":           func(o *payments.Order) { o.Receiver.Bank.ID = "611590104" },
+		"receiver.bank.bankId NOTFOUND":          func(o *payments.Order) { o.Receiver.Bank.ID = unknownBank },
+		"receiver.bank.swiftCode NOTALLOWED":     func(o *payments.Order) { o.Receiver.Bank.BIC = "COBADEFF" },
+		"receiver.bank.name REQUIRED":            func(o *payments.Order) { o.Receiver.Bank.Name = "" },
+		"receiver.bank.countryCode REQUIRED":     func(o *payments.Order) { o.Receiver.Bank.Country = "" },
 		"receiver.bank.countryCode NOMATCH": func(o *payments.Order) {
 			o.Receiver.Bank.Country, o.ReceiverBank, o.Receiver.Number = "US", "021000021", "12345"
 		},
@@ -254,8 +260,9 @@ func TestAnEntryOfIATSaysWhatItNeeds(t *testing.T) {
 		_, err := s.pay(s.order("1.00", toGermany, edit))
 		var all fault.Faults
 		f, _ := fault.Of(err)
-		if errors.As(err, &all) && len(all) > 1 || f == nil || !strings.HasPrefix(f.Field+" "+string(f.Problem),
-			strings.TrimSuffix(want, " there")) && !strings.HasPrefix(f.Field+" NOTFOUND", want) {
+		if errors.As(err, &all) && len(all) > 1 || f == nil ||
+			!strings.HasPrefix(f.Field+" "+string(f.Problem),
+				strings.TrimSuffix(want, " there")) && !strings.HasPrefix(f.Field+" NOTFOUND", want) {
 			t.Errorf("%s: %q %v", want, all, err)
 		}
 	}
@@ -435,7 +442,8 @@ func TestAnEntryFromAbroadGoesBackWithWhatItSaid(t *testing.T) {
 			e, b := files[0][0], batches[0]
 			if b.Class != rails.IAT || b.Abroad.Country != "US" || e.Routing != theirs || e.Return == nil ||
 				e.Return.Code != c.code || e.International == nil || e.International.From.ID != "BOBEDEBB" ||
-				e.International.Originator.City != "Berlin" || e.International.Purpose != "BUS" || e.Name == "" {
+				e.International.Originator.City != "Berlin" || e.International.Purpose != "BUS" ||
+				e.Name == "" {
 				t.Errorf("%+v %+v", b, e)
 			}
 			s.has(t, 100_000_00, 0)
@@ -461,7 +469,8 @@ func TestWhatAnEntryFromAbroadSaysIsSealed(t *testing.T) {
 	var sealed string
 	err := s.DB.NewSelect().Table("ach_received").ColumnExpr("encode(abroad_sealed, 'escape')").
 		Where("tenant = ?", s.Tenant).Scan(t.Context(), &sealed)
-	if err != nil || sealed == "" || strings.Contains(sealed, "Berlin") || strings.Contains(sealed, "BOBEDEBB") {
+	if err != nil || sealed == "" || strings.Contains(sealed, "Berlin") ||
+		strings.Contains(sealed, "BOBEDEBB") {
 		t.Errorf("%q %v", sealed, err)
 	}
 }

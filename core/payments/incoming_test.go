@@ -183,7 +183,8 @@ func (s *sender) arrive(t *testing.T, over rails.Rail, body string) {
 		}
 		sealed := s.Keys.Encrypt(body, seal.Place{Tenant: int64(s.Tenant), Column: sandbox.BodyColumn, Row: id})
 		_, err := tx.NewRaw(`INSERT INTO sandbox_messages (tenant, id, rail, asked, answer, due_at, body)
-			VALUES (?, ?, ?, ?, 1, ?, ?)`, s.Tenant, id, over, fmt.Sprint("test ", id), s.Now(), sealed).Exec(ctx)
+			VALUES (?, ?, ?, ?, 1, ?, ?)`, s.Tenant, id, over, fmt.Sprint("test ", id), s.Now(), sealed).
+			Exec(ctx)
 		return err
 	})
 	if err != nil {
@@ -269,12 +270,15 @@ func TestACreditOfAnotherBankIsBookedAndAnswered(t *testing.T) {
 				t.Errorf("told %q, want %q", got, told)
 			}
 			p, err := s.Payments.Show(s.Staff(), uid)
-			if err != nil || p.Direction != payments.In || p.Rail != over || p.Status() != payments.StatusProcessed ||
+			if err != nil || p.Direction != payments.In || p.Rail != over ||
+				p.Status() != payments.StatusProcessed ||
 				p.SenderName != "Ada Byron" || p.SenderAccount != 0 || p.Sender.Masked() == "" ||
 				p.Sender.Last4 != "1234" ||
-				p.Sender.BankID != theirs || p.ReceiverAccount != s.from.UID || p.Customer != s.from.Customer ||
+				p.Sender.BankID != theirs || p.ReceiverAccount != s.from.UID ||
+				p.Customer != s.from.Customer ||
 				p.Receiver.BankID != ours || p.ExternalReferenceID != "THEIRS-1" || p.Notes != "Invoice 7" ||
-				p.WireType() != payments.IncomingPayment || p.Own() != s.from.UID || p.MemoPost() != payments.Posted {
+				p.WireType() != payments.IncomingPayment || p.Own() != s.from.UID ||
+				p.MemoPost() != payments.Posted {
 				t.Errorf("%+v %v", p, err)
 			}
 			if life := s.life(t, uid); life != "SETTLED" {
@@ -454,7 +458,8 @@ func TestHostileMessagesChangeNothing(t *testing.T) {
 	for _, bad := range []string{
 		"<", strings.Replace(good, "25.00", "0.00", 1), strings.Replace(good, "25.00", "-5.00", 1),
 		strings.Replace(good, `Ccy="USD"`, `Ccy="EUR"`, 1), strings.Replace(good, "25.00", "25.001", 1),
-		strings.Replace(good, "25.00", strings.Repeat("9", 40), 1), strings.ReplaceAll(good, ours, "000000000"),
+		strings.Replace(good, "25.00", strings.Repeat("9", 40), 1),
+		strings.ReplaceAll(good, ours, "000000000"),
 	} {
 		s.arrive(t, rails.FedNow, bad)
 	}

@@ -62,8 +62,8 @@ func (s *sender) hasAsked(t *testing.T, uid payments.UID, want ...string) {
 // over lets the account reach one instant network alone.
 func (s *sender) over(network rails.Rail) {
 	if network == rails.RTP {
-		s.Exec(`UPDATE accounts SET fednow_send = false, fednow_rfp_send = false WHERE tenant = ? AND uid = ?`,
-			s.Tenant, s.from.UID)
+		s.Exec(`UPDATE accounts SET fednow_send = false, fednow_rfp_send = false
+			WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.UID)
 	}
 }
 
@@ -211,7 +211,8 @@ func TestOnlyTheBankOnTheOtherSideAsksAndAnswersAndOnce(t *testing.T) {
 		MessageID string `bun:"message_id"`
 		Bank      string `bun:"bank"`
 	}
-	if err := s.DB.NewRaw(`SELECT message_id, bank FROM network_messages WHERE tenant = ? AND payment = ? AND kind = 'pacs.008'`,
+	if err := s.DB.NewRaw(`SELECT message_id, bank FROM network_messages WHERE tenant = ? AND payment = ?
+		AND kind = 'pacs.008'`,
 		s.Tenant, uid).Scan(t.Context(), &came); err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +361,8 @@ func TestNoMoreThanAHundredQuestionsAboutAPayment(t *testing.T) {
 	}
 	s.Exec(`INSERT INTO network_messages (tenant, id, rail, direction, kind, message_id, payment, body, at,
 		handed_at)
-		SELECT ?, -n, 'RTP', 'OUT', 'camt.026', 'Q' || n, ?, '', now(), now() FROM generate_series(1, 99) AS n`, s.Tenant, uid)
+		SELECT ?, -n, 'RTP', 'OUT', 'camt.026', 'Q' || n, ?, '', now(), now()
+		FROM generate_series(1, 99) AS n`, s.Tenant, uid)
 	s.Exec(`INSERT INTO information_requests (tenant, id, payment, rail, direction, bank, message_id, codes,
 		asked_sealed, at)
 		SELECT ?, -n, ?, 'RTP', 'OUT', '', 'Q' || n, '', '', now() FROM generate_series(1, 99) AS n`, s.Tenant, uid)
@@ -389,15 +391,18 @@ func TestTheWordsOfQuestionsAreSealed(t *testing.T) {
 		"information_requests", "network_messages", "audit_entries", "events", "idempotency_keys",
 	} {
 		var found int
-		if err := s.DB.NewRaw(fmt.Sprintf(`SELECT count(*) FROM %s AS x WHERE tenant = ? AND x::text ~ 'Hopper|Hermann|supplied'`, table),
+		if err := s.DB.NewRaw(fmt.Sprintf(`SELECT count(*) FROM %s AS x
+			WHERE tenant = ? AND x::text ~ 'Hopper|Hermann|supplied'`, table),
 			s.Tenant).Scan(t.Context(), &found); err != nil || found != 0 {
 			t.Errorf("%s: %d, %v", table, found, err)
 		}
 	}
 	var actions string
-	err := s.DB.NewRaw(`SELECT string_agg(action, ' ' ORDER BY id) FROM audit_entries WHERE tenant = ? AND object = 'informationRequest'`,
+	err := s.DB.NewRaw(`SELECT string_agg(action, ' ' ORDER BY id) FROM audit_entries
+		WHERE tenant = ? AND object = 'informationRequest'`,
 		s.Tenant).Scan(t.Context(), &actions)
-	if want := "requestInformation receiveInformationRequest receiveInformation"; err != nil || actions != want {
+	if want := "requestInformation receiveInformationRequest receiveInformation"; err != nil ||
+		actions != want {
 		t.Errorf("%q, want %q: %v", actions, want, err)
 	}
 }

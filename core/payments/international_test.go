@@ -140,7 +140,8 @@ func TestATradePaysAPaymentInAnotherCurrency(t *testing.T) {
 	s.Prove()
 	m := s.carried(t, p.UID)
 	if m.Amount != money.Of(2500_50, "EUR") || m.SettlementDate.Format(time.DateOnly) != "2026-11-20" ||
-		m.Sender != "TSTBUS33" || m.Receiver != "MUSTDEFF500" || m.From != "TSTBUS33" || m.To != "MUSTDEFF500" ||
+		m.Sender != "TSTBUS33" || m.Receiver != "MUSTDEFF500" || m.From != "TSTBUS33" ||
+		m.To != "MUSTDEFF500" ||
 		m.Creditor.IBAN != "DE89370400440532013000" || m.Creditor.Account != "" ||
 		m.CreditorAgent.BIC != "MUSTDEFF500" ||
 		m.Debtor.Account == "" || m.Creditor.Name != "Jurgen Muller" || m.Remittance != "Machines" {
@@ -281,7 +282,8 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 		t.Errorf("the trade is still good: %v", err)
 	}
 	s.until(t, "2026-11-21 09:00")
-	const passed = "additionalInfo.fxContractNumber: must be a trade whose value date has not passed: it was 2026-11-20"
+	const passed = "additionalInfo.fxContractNumber: must be a trade whose value date has not passed: " +
+		"it was 2026-11-20"
 	if _, err := s.pay(s.toGermany("100.00", late.UID)); err == nil || err.Error() != passed {
 		t.Errorf("after the value date: %v, want %s", err, passed)
 	}
@@ -403,7 +405,8 @@ func TestAnAccountPaysInItsOwnCurrency(t *testing.T) {
 		if _, err := s.pay(s.toGermany("10.00", 0, on("2026-11-22"))); !payments.ErrDay.Is(err) {
 			t.Errorf("%s on a Sunday: %v", speed, err)
 		}
-		if _, err := s.pay(s.toGermany("10.00", 0, on(days["ON"]))); speed != "ON" && !payments.ErrDay.Is(err) {
+		if _, err := s.pay(s.toGermany("10.00", 0, on(days["ON"]))); speed != "ON" &&
+			!payments.ErrDay.Is(err) {
 			t.Errorf("%s on the same day: %v", speed, err)
 		}
 	}

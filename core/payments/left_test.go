@@ -42,7 +42,8 @@ func (s *sender) left(t *testing.T, uid payments.UID, reference string, settled 
 func (s *sender) out(t *testing.T) string {
 	t.Helper()
 	var ids string
-	if err := s.DB.NewRaw(`SELECT coalesce(string_agg(message_id || CASE WHEN handed_at IS NULL THEN ' waits' ELSE '' END,
+	if err := s.DB.NewRaw(`SELECT coalesce(string_agg(message_id || CASE WHEN handed_at IS NULL
+		THEN ' waits' ELSE '' END,
 		', ' ORDER BY id), '') FROM network_messages WHERE tenant = ? AND direction = 'OUT'`, s.Tenant).
 		Scan(t.Context(), &ids); err != nil {
 		t.Fatal(err)
@@ -216,7 +217,8 @@ func TestWhatWaitsOfAPaymentIsNotedAsLeft(t *testing.T) {
 			resume()
 			s.run(t)
 			out := s.out(t)
-			if !strings.Contains(out, as) || strings.Contains(out, "waits") || strings.Count(out, ",") > before+1 {
+			if !strings.Contains(out, as) || strings.Contains(out, "waits") ||
+				strings.Count(out, ",") > before+1 {
 				t.Errorf("out: %s", out)
 			}
 			s.Prove()
@@ -251,7 +253,8 @@ func TestAPromisedReturnThatLeftBeforeARestoreIsPaidOnce(t *testing.T) {
 			var handed string
 			if err := s.DB.NewRaw(`SELECT string_agg(kind || CASE WHEN message_id = ?2 THEN ' left' ELSE '' END, ', '
 				ORDER BY id) FROM network_messages WHERE tenant = ?0 AND direction = 'OUT' AND payment = ?1
-				AND kind IN ('pacs.004', 'camt.029')`, s.Tenant, uid, reference).Scan(t.Context(), &handed); err != nil {
+				AND kind IN ('pacs.004', 'camt.029')`, s.Tenant, uid, reference).
+				Scan(t.Context(), &handed); err != nil {
 				t.Fatal(err)
 			}
 			if handed != "camt.029, pacs.004 left" {
@@ -312,7 +315,8 @@ func TestWhatGoesBackWithoutAPaymentIsNotedAsLeft(t *testing.T) {
 				s.Clock.Advance(2 * time.Minute)
 				s.run(t)
 			}
-			if got := s.out(t); got != out || !strings.Contains(got, reference) || strings.Contains(got, "waits") {
+			if got := s.out(t); got != out || !strings.Contains(got, reference) ||
+				strings.Contains(got, "waits") {
 				t.Errorf("out: %s, before %s", got, out)
 			}
 			s.Prove()

@@ -167,8 +167,8 @@ func (w *world) creditsFit() {
 			to, err := w.Keys.Open(seal.Value{Sealed: pick(w, sealed...)},
 				seal.Place{Tenant: int64(w.Tenant), Column: payments.NumberColumn, Row: int64(p.UID)})
 			if err != nil || to != r.Creditor.Account && to != r.Creditor.IBAN {
-				w.t.Errorf("payment %s is to %s, and its message to %s %s (%v)", p.UID, to, r.Creditor.Account,
-					r.Creditor.IBAN, err)
+				w.t.Errorf("payment %s is to %s, and its message to %s %s (%v)", p.UID, to,
+					r.Creditor.Account, r.Creditor.IBAN, err)
 			}
 		case *iso20022.Recall:
 			said = r.OriginalAmount

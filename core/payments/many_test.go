@@ -179,8 +179,8 @@ func TestManyCompaniesOfACustomerHaveOneShareOfAFile(t *testing.T) {
 		}
 	}
 	if others != 3 || returns != 1 || all != 206 {
-		t.Errorf("%d entries of the other customer and %d returns are in the first of %d files, with %d entries",
-			others, returns, len(files), all)
+		t.Errorf("%d entries of the other customer and %d returns are in the first of %d files, "+
+			"with %d entries", others, returns, len(files), all)
 	}
 	s.Prove()
 }
@@ -202,7 +202,8 @@ func TestWhoHasAnothersCompanyNumberDoesNotTakeItsShare(t *testing.T) {
 	s.until(t, "2026-11-18 14:00")
 	s.through(t, "2026-11-18 18:00")
 	files, _, _ := s.files(t)
-	if len(files) != 3 || !slices.ContainsFunc(files[0], func(e nacha.Entry) bool { return e.Amount.Minor == 500_00 }) {
+	if len(files) != 3 ||
+		!slices.ContainsFunc(files[0], func(e nacha.Entry) bool { return e.Amount.Minor == 500_00 }) {
 		t.Errorf("the entry of who had the number first is not in the first of %d files", len(files))
 	}
 	s.Prove()
@@ -320,7 +321,8 @@ func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
 			if err := errors.Join(set, prepared); err != nil {
 				return err
 			}
-			err := tx.NewRaw("EXPLAIN EXECUTE due (1, '{}', '{}', '{}', '{}', 250"+c.values+")").Scan(ctx, &lines)
+			err := tx.NewRaw("EXPLAIN EXECUTE due (1, '{}', '{}', '{}', '{}', 250"+c.values+")").
+				Scan(ctx, &lines)
 			_, ended := tx.NewRaw("DEALLOCATE due").Exec(ctx)
 			return errors.Join(err, ended)
 		})
@@ -350,7 +352,8 @@ func TestOfManyWhoSendFewPaymentsOfEachAreRead(t *testing.T) {
 		made := s.Payment(s.Account(s.Customer()), to, func(p *payments.Payment) {
 			p.State, p.SendAt = payments.Queued, new(s.Now())
 		})
-		s.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + 1000 * n))).*
+		s.Exec(`INSERT INTO payments
+			SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + 1000 * n))).*
 			FROM payments AS p, generate_series(1, 50) AS n WHERE p.tenant = ? AND p.uid = ?`, s.Tenant, made.UID)
 	}
 	var lines []string
@@ -361,7 +364,8 @@ func TestOfManyWhoSendFewPaymentsOfEachAreRead(t *testing.T) {
 		if err := errors.Join(set, prepared); err != nil {
 			return err
 		}
-		err := tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE send (%d, '{Active}', '2030-01-01', 0)",
+		err := tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE send (%d, "+
+			"'{Active}', '2030-01-01', 0)",
 			s.Tenant)).Scan(ctx, &lines)
 		_, ended := tx.NewRaw("DEALLOCATE send").Exec(ctx)
 		return errors.Join(err, ended)
@@ -380,10 +384,13 @@ func TestEachOfManyWhoSendHasItsTurn(t *testing.T) {
 	made := s.Payment(s.from, s.Account(s.Customer()), func(p *payments.Payment) {
 		p.State, p.SendAt = payments.Queued, new(s.Now())
 	})
-	s.Exec(`INSERT INTO customers SELECT (jsonb_populate_record(c, jsonb_build_object('uid', c.uid + n, 'short_name',
-		'many ' || n, 'customer_id', '', 'lei', '', 'owner', 0))).* FROM customers AS c, generate_series(1000, 1599) AS n
+	s.Exec(`INSERT INTO customers
+		SELECT (jsonb_populate_record(c, jsonb_build_object('uid', c.uid + n, 'short_name',
+		'many ' || n, 'customer_id', '', 'lei', '', 'owner', 0))).*
+		FROM customers AS c, generate_series(1000, 1599) AS n
 		WHERE c.tenant = ? AND c.uid = ?`, s.Tenant, made.Customer)
-	s.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n, 'customer',
+	s.Exec(`INSERT INTO payments
+		SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n, 'customer',
 		p.customer + n, 'send_at', p.send_at + CASE WHEN n < 1300 THEN interval '1 day' ELSE interval '0' END))).*
 		FROM payments AS p, generate_series(1000, 1599) AS n WHERE p.tenant = ? AND p.uid = ?`, s.Tenant, made.UID)
 	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())

@@ -57,7 +57,10 @@ func TestACreditUnderAnIDThatWasUsedIsRefusedAndSeen(t *testing.T) {
 // message of one payment and the ids of another is about neither: no money moves, and people are told.
 func TestAnAnswerThatNamesTwoPaymentsChangesNeither(t *testing.T) {
 	t.Parallel()
-	for over, edit := range map[rails.Rail]func(*payments.Order){rails.FedNow: func(*payments.Order) {}, rails.RTP: overRTP} {
+	for over, edit := range map[rails.Rail]func(*payments.Order){
+		rails.FedNow: func(*payments.Order) {},
+		rails.RTP:    overRTP,
+	} {
 		t.Run(string(over), func(t *testing.T) {
 			t.Parallel()
 			namesTwo(t, over, edit)
@@ -122,7 +125,10 @@ func namesTwo(t *testing.T, over rails.Rail, edit func(*payments.Order)) {
 // people are told of it, once for each message.
 func TestMoneyThatComesBackForNothingIsTold(t *testing.T) {
 	t.Parallel()
-	for over, order := range map[rails.Rail]func(*payments.Order){rails.Fedwire: byWire, rails.FedNow: instantly} {
+	for over, order := range map[rails.Rail]func(*payments.Order){
+		rails.Fedwire: byWire,
+		rails.FedNow:  instantly,
+	} {
 		t.Run(string(over), func(t *testing.T) {
 			t.Parallel()
 			s := newSender(t)
@@ -143,7 +149,8 @@ func TestMoneyThatComesBackForNothingIsTold(t *testing.T) {
 				s.deliver(t, over, m, m)
 				s.deliver(t, over, m)
 			}
-			none := payments.Profiles[over].MessageID(coretest.Start, payments.Profiles[over].Sender(ours), 777_777)
+			none := payments.Profiles[over].MessageID(coretest.Start,
+				payments.Profiles[over].Sender(ours), 777_777)
 			back(40, none, "00000000-0000-4000-8000-000000009999", 1_00, theirs)
 			back(41, a.ID, a.UETR, 400_00, theirs)
 			back(42, a.ID, a.UETR, 2_00, "021000021")

@@ -96,7 +96,8 @@ func TestWhoActedForAFormerPartnerIsTheBanksToRead(t *testing.T) {
 	is("the next partner", s.Partner(next), theirs, nobodys)
 	is("the customer", person, theirs, nobodys)
 	is("the next partner", s.Partner(next), own, [2]string{user.LoginID, user.LoginID})
-	if bank, partner := placedBy(s.Staff()), placedBy(s.Partner(next)); bank != petra.LoginID || partner != "" {
+	if bank, partner := placedBy(s.Staff()), placedBy(s.Partner(next)); bank != petra.LoginID ||
+		partner != "" {
 		t.Errorf("the hold was placed by %q, and for the next partner by %q", bank, partner)
 	}
 	s.Clock.Advance(time.Second)
@@ -123,7 +124,8 @@ func TestAnAccountGoesElsewhereWithoutMoneyOnItsWay(t *testing.T) {
 		t.Errorf("before the credit settles: %v", err)
 	}
 	// be it that it went elsewhere all the same
-	s.Exec(`UPDATE accounts SET system_of_record = ? WHERE tenant = ? AND uid = ?`, elsewhere, s.Tenant, empty.UID)
+	s.Exec(`UPDATE accounts SET system_of_record = ? WHERE tenant = ? AND uid = ?`, elsewhere,
+		s.Tenant, empty.UID)
 	s.until(t, "2026-11-19 08:30")
 	s.run(t)
 	if p := s.shows(t, uid); p.State == payments.Settled || !strings.HasPrefix(p.Reason, "R03") {
@@ -134,7 +136,8 @@ func TestAnAccountGoesElsewhereWithoutMoneyOnItsWay(t *testing.T) {
 		t.Error(err)
 	}
 	full := s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(50_00, 0))
-	s.Exec(`UPDATE accounts SET system_of_record = ? WHERE tenant = ? AND uid = ?`, elsewhere, s.Tenant, full.UID)
+	s.Exec(`UPDATE accounts SET system_of_record = ? WHERE tenant = ? AND uid = ?`, elsewhere,
+		s.Tenant, full.UID)
 	if err := keep(s, full, &here); err != nil {
 		t.Errorf("with money in the books: %v", err)
 	}

@@ -62,7 +62,8 @@ func TestAContactFollowsANoticeOfChange(t *testing.T) {
 			was := s.contactNow(t)
 			for _, replayed := range []bool{false, true} {
 				done, err := s.Contacts.ApplyNotice(s.Staff(), n, changes.RequestOptions{IdempotencyKey: "notice-1"})
-				if err != nil || done.Result.UID != s.to.UID || done.Approval != 0 || done.Replayed != replayed {
+				if err != nil || done.Result.UID != s.to.UID || done.Approval != 0 ||
+					done.Replayed != replayed {
 					t.Fatalf("%+v %v", done, err)
 				}
 			}

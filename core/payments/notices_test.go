@@ -181,7 +181,8 @@ func TestOnlyWhoMayChangeContactsReadsTheRightNumber(t *testing.T) {
 		}
 	}
 	var plain int
-	if err := s.DB.NewRaw(`SELECT count(*) FROM ach_notices AS n WHERE tenant = ? AND n::text LIKE '%1918171614%'`, s.Tenant).
+	if err := s.DB.NewRaw(`SELECT count(*) FROM ach_notices AS n
+		WHERE tenant = ? AND n::text LIKE '%1918171614%'`, s.Tenant).
 		Scan(t.Context(), &plain); err != nil || plain != 0 {
 		t.Error("it is in a plain column", err)
 	}
@@ -225,7 +226,8 @@ func TestOddNoticesOfChange(t *testing.T) {
 	if got := s.shows(t, p.UID); !strings.HasPrefix(got.Reason, "R17") {
 		t.Errorf("the reason of the return became %q", got.Reason)
 	}
-	if all := s.notices(t, p.UID); len(all) != 2 || all[0].Number != 0 || all[0].RightNumber() != "1918171614" {
+	if all := s.notices(t, p.UID); len(all) != 2 || all[0].Number != 0 ||
+		all[0].RightNumber() != "1918171614" {
 		t.Errorf("%+v", all)
 	}
 	s.Prove()
@@ -282,7 +284,8 @@ func TestANoticeOfChangeWaitsForPeople(t *testing.T) {
 		s.run(t)
 	}
 	says := " C01: the account number is incorrect"
-	if got := waits(); len(got) != 2 || got[0] != first.UID.String()+says || got[1] != second.UID.String()+says {
+	if got := waits(); len(got) != 2 || got[0] != first.UID.String()+says ||
+		got[1] != second.UID.String()+says {
 		t.Error(got)
 	}
 	if _, err := s.Contacts.Change(s.Staff(), s.from.Customer, s.to.UID,

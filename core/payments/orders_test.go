@@ -411,7 +411,8 @@ func TestAWireAfterTheCutOffWaitsForTheNextBankingDay(t *testing.T) {
 func TestLimitsOfTheCustomerBind(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		"INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
 	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
 		"FEDWIRE_PAYMENT_LIMIT_PER_TRANSACTION", 30_00)
 	refuse := func(amount string, edits ...func(*payments.Order)) {
@@ -445,7 +446,9 @@ func TestACallbackAsksTheBank(t *testing.T) {
 	bound := int64(50_00)
 	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
 		coretest.Holding(100_000_00,
-			0), coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+			0), coretest.Sends, func(a *accounts.Account) {
+			a.EnableCallbacks, a.CallbackLimit = true, &bound
+		})
 	if p := s.send(t, s.order("50", byWire)); p.Status != payments.StatusReadyToTransmit {
 		t.Error(p.Status)
 	}
@@ -478,7 +481,8 @@ func TestWorkThatIsDoneAgainChangesNothing(t *testing.T) {
 		if n, err := s.Payments.HandOver(operator); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
-		s.Exec(`UPDATE network_messages SET handed_at = NULL WHERE tenant = ? AND direction = 'OUT'`, s.Tenant)
+		s.Exec(`UPDATE network_messages SET handed_at = NULL
+			WHERE tenant = ? AND direction = 'OUT'`, s.Tenant)
 	}
 	for range 2 { // and after the answer was in the books
 		if n, err := s.Payments.Receive(operator); n != 1 || err != nil {
@@ -516,8 +520,10 @@ func TestTheMessageOfAPaymentIsWholeAndSealed(t *testing.T) {
 	sent := read.(*iso20022.CreditTransfer)
 	if from, to := coretest.AccountNumber(s.from.UID),
 		coretest.ContactNumber(s.to.UID); sent.Debtor.Account != from ||
-		sent.Creditor.Account != to || strings.Contains(string(m.Body), to) || sent.Amount.String() != "10.00" ||
-		sent.EndToEndID != "LEASE-44" || sent.Remittance != "Rent of Marz" || sent.Creditor.Name != s.to.Name ||
+		sent.Creditor.Account != to || strings.Contains(string(m.Body), to) ||
+		sent.Amount.String() != "10.00" ||
+		sent.EndToEndID != "LEASE-44" || sent.Remittance != "Rent of Marz" ||
+		sent.Creditor.Name != s.to.Name ||
 		sent.Creditor.Address.City != "Tampa" {
 		t.Errorf("%+v", sent)
 	}
@@ -564,7 +570,8 @@ func TestManyOrdersAndWorkersAtATime(t *testing.T) {
 	s.run(t)
 	s.run(t)
 	var left int
-	if err := s.DB.NewRaw(`SELECT count(*) FROM payments WHERE tenant = ? AND state NOT IN ('SETTLED', 'REJECTED')`, s.Tenant).
+	if err := s.DB.NewRaw(`SELECT count(*) FROM payments
+		WHERE tenant = ? AND state NOT IN ('SETTLED', 'REJECTED')`, s.Tenant).
 		Scan(t.Context(), &left); err != nil || left != 0 {
 		t.Errorf("%d have not ended (%v)", left, err)
 	}

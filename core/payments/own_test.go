@@ -155,7 +155,8 @@ func TestPaymentsThatAreMadeLaterCountForWhoAskedForThem(t *testing.T) {
 		access.Limit{Name: "Monthly_Payment_Limits", Minor: 25_00})
 	caller, _ := access.Require(who)
 	later := access.MakerOf(caller).Caller(caller)
-	if got := later.Limits[0].Limits; !slices.Equal(got, caller.Limits[0].Limits) || later.User != caller.User {
+	if got := later.Limits[0].Limits; !slices.Equal(got, caller.Limits[0].Limits) ||
+		later.User != caller.User {
 		t.Errorf("they are bounded by %+v", got)
 	}
 	var orders []*payments.Order

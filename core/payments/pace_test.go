@@ -236,7 +236,8 @@ func TestARuleThatIsUsedMeanwhileIsAskedAgain(t *testing.T) {
 func TestAShortStallCostsNoFilesOfTheDay(t *testing.T) {
 	t.Parallel()
 	s := newSenderOf(hurried(t))
-	s.Exec(`INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (?, ?, '2026-11-18', 0, 1)`, s.Tenant, ours)
+	s.Exec(`INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (?, ?, '2026-11-18', 0, 1)`,
+		s.Tenant, ours)
 	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
 	for range 20 {
 		s.send(t, s.order("0.01", economy))

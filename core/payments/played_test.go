@@ -89,7 +89,8 @@ func TestAnswersArePlayed(t *testing.T) {
 			if got := s.life(t, p.UID); got != c.life {
 				t.Errorf("%s, want %s", got, c.life)
 			}
-			if got := s.shows(t, p.UID); len(got.Reason) < len(c.reason) || got.Reason[:len(c.reason)] != c.reason {
+			if got := s.shows(t, p.UID); len(got.Reason) < len(c.reason) ||
+				got.Reason[:len(c.reason)] != c.reason {
 				t.Errorf("%q, want %q", got.Reason, c.reason)
 			}
 			s.has(t, c.has, 0)
@@ -111,7 +112,8 @@ func TestManyPartsComeBackAtOnce(t *testing.T) {
 			s.until(t, "2026-11-19 10:00")
 			for _, part := range []string{"1", "2", "3", "4", "0.22"} {
 				if _, err := s.Sandbox.PlayAnswer(s.Staff(), p.UID,
-					sandbox.Answer{Verdict: sandbox.Returned, Amount: part}, changes.RequestOptions{}); err != nil {
+					sandbox.Answer{Verdict: sandbox.Returned, Amount: part},
+					changes.RequestOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -138,7 +140,8 @@ func TestAnswersToRecallsArePlayed(t *testing.T) {
 		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED": {
 			[]sandbox.Answer{{Verdict: sandbox.Returned, Amount: "1"}}, 99_990_67,
 		},
-		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED REVERSAL_PARTIALLY_ACCEPTED REVERSAL_ACCEPTED": {
+		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED REVERSAL_PARTIALLY_ACCEPTED " +
+			"REVERSAL_ACCEPTED": {
 			[]sandbox.Answer{
 				{Verdict: sandbox.Returned, Amount: "1"},
 				{Verdict: sandbox.Returned, Amount: "2"},

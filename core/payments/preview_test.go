@@ -91,8 +91,8 @@ func newVaried(t *testing.T) *varied {
 		{Name: "Daily_Payment_Limits", Currency: "USD", Minor: 700_00},
 	}}}
 	v.callers = []context.Context{
-		b.Staff(), b.Checker(), b.Partner(partner), access.With(t.Context(), teller), b.As(access.InitiatePayments),
-		b.Reader(),
+		b.Staff(), b.Checker(), b.Partner(partner), access.With(t.Context(), teller),
+		b.As(access.InitiatePayments), b.Reader(),
 	}
 	return v
 }
@@ -142,7 +142,8 @@ func (v *varied) drawOrder(r *rapid.T) payments.Order {
 	if o.Speed == "Instant" {
 		o.LocalInstrument = rapid.SampledFrom([]string{"", "", "FDNA", "STANDARD", "COVS"}).
 			Draw(r, "local instrument")
-		o.RemittanceMethod = rapid.SampledFrom([]string{"", "", "", "EMAL", "URID"}).Draw(r, "remittance method")
+		o.RemittanceMethod = rapid.SampledFrom([]string{"", "", "", "EMAL", "URID"}).
+			Draw(r, "remittance method")
 		o.Remittance = rapid.SampledFrom([]string{"", "R-4711"}).Draw(r, "remittance")
 	}
 	if rapid.Bool().Draw(r, "to a contact") {
@@ -256,14 +257,16 @@ func TestAPreviewSaysWhatExecutionDoes(t *testing.T) {
 		asked, who := v.draw(r), v.callers[caller]
 		said, denied := asked.preview(who)
 		if denied != nil {
-			if _, err := asked.send(who); !errors.Is(denied, access.ErrDenied) || !errors.Is(err, access.ErrDenied) {
+			if _, err := asked.send(who); !errors.Is(denied, access.ErrDenied) ||
+				!errors.Is(err, access.ErrDenied) {
 				r.Fatalf("preview: %v; execution: %v", denied, err)
 			}
 			return
 		}
 		if most := said.Most; most != nil && rapid.Bool().Draw(r, "of the most") {
 			asked = asked.more(most.String())
-			if said, denied = asked.preview(who); denied != nil || len(said.Faults) > 0 || len(said.Warnings) > 0 {
+			if said, denied = asked.preview(who); denied != nil || len(said.Faults) > 0 ||
+				len(said.Warnings) > 0 {
 				r.Fatalf("%s is the most, and: %v %v %v", most, denied, said.Faults, said.Warnings)
 			}
 			above, err := asked.more(money.Of(most.Minor+1, most.Currency).String()).preview(who)
@@ -331,7 +334,8 @@ func (v *varied) compare(r *rapid.T, said *payments.Preview, done changes.Outcom
 	}
 	if done.Approval != 0 {
 		var a changes.Approval
-		if err := v.DB.NewSelect().Model(&a).Where("p.tenant = ?", v.Tenant).Where("p.uid = ?", done.Approval).
+		if err := v.DB.NewSelect().Model(&a).Where("p.tenant = ?", v.Tenant).
+			Where("p.uid = ?", done.Approval).
 			Scan(context.Background()); err != nil || a.Approvers != said.Approvers ||
 			(a.Decides == access.OfBank) != said.ByBank {
 			r.Fatalf("preview: %d, by the bank %v; execution: %d, by %s (%v)", said.Approvers, said.ByBank,
@@ -385,7 +389,8 @@ func (v *varied) contents(t *testing.T) string {
 	all := ""
 	for _, table := range tables {
 		var sum string
-		err := v.DB.NewRaw("SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, '|' ORDER BY t::text)), '') FROM "+
+		err := v.DB.NewRaw("SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, '|' "+
+			"ORDER BY t::text)), '') FROM "+
 			table+" AS t WHERE tenant = ?", v.Tenant).Scan(t.Context(), &sum)
 		if err != nil {
 			t.Fatal(table, err)

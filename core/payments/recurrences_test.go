@@ -180,10 +180,12 @@ func TestASeriesOverANetworkSettlesWhenThatDoes(t *testing.T) {
 		want  string
 	}{
 		"Instant": {
-			instantly, "2026-12-02 00:00", "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 2/12 10.00 PROCESSED",
+			instantly, "2026-12-02 00:00",
+			"18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 2/12 10.00 PROCESSED",
 		},
 		"Express": {
-			byWire, "2026-12-02 18:30", "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 3/12 10.00 FUTURE_DATED",
+			byWire, "2026-12-02 18:30",
+			"18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 3/12 10.00 FUTURE_DATED",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -569,8 +571,10 @@ func TestAPaymentOfASeriesThatCannotBeMadeSaysWhy(t *testing.T) {
 				t.Fatal(found, err)
 			}
 			stopped := found.Items[0]
-			if stopped.Status() != payments.StatusValidationFailure || !strings.Contains(stopped.Reason, c.why) ||
-				stopped.Receiver.Masked() != found.Items[0].Receiver.Masked() || stopped.Receiver.Last4 == "" {
+			if stopped.Status() != payments.StatusValidationFailure ||
+				!strings.Contains(stopped.Reason, c.why) ||
+				stopped.Receiver.Masked() != found.Items[0].Receiver.Masked() ||
+				stopped.Receiver.Last4 == "" {
 				t.Errorf("%+v", stopped)
 			}
 			if r := s.series(t, p.Recurrence); r.Made != 2 || dates(r.Upcoming(1)) != "20/11" {
@@ -724,7 +728,8 @@ func TestASeriesIsOfWhoPays(t *testing.T) {
 func TestASeriesPaysLessThoughItsWaitingPaymentFillsTheLimit(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 500_00)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		"INSTANT_PAYMENT_LIMIT_PER_DAY", 500_00)
 	p := s.send(t, s.order("400.00", instantly, func(o *payments.Order) {
 		o.Repeat, o.Date = monthly(3), time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	}))

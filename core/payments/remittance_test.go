@@ -83,14 +83,16 @@ func TestAPlaceOfARemittanceThatNobodyCouldFindIsRefused(t *testing.T) {
 			s.order("10.00", elsewhere("EMAL")), "receiver.accountUID REQUIRED",
 		},
 		"over ACH": {
-			s.order("10.00", elsewhere("EMAL"), withEmail, byACH), "additionalInfo.remittanceMethod NOTALLOWED",
+			s.order("10.00", elsewhere("EMAL"), withEmail, byACH),
+			"additionalInfo.remittanceMethod NOTALLOWED",
 		},
 		"by wire": {
 			s.order("10.00", elsewhere("URID"), withRemittance, byWire),
 			"additionalInfo.remittanceMethod NOTALLOWED",
 		},
 		"over FedNow": {
-			s.order("10.00", elsewhere("EMAL"), withEmail, as("FDNA")), "additionalInfo.remittanceMethod NOMATCH",
+			s.order("10.00", elsewhere("EMAL"), withEmail, as("FDNA")),
+			"additionalInfo.remittanceMethod NOMATCH",
 		},
 		"in letters that the network does not take": {
 			s.order("10.00", elsewhere("URID"), func(o *payments.Order) { o.Remittance = "\u4f60" }),

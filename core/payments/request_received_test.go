@@ -73,7 +73,8 @@ func TestARequestOfAnotherBankIsPaidWhenPeopleApproveIt(t *testing.T) {
 				p.EntryType != rails.Debit || p.Rail != over ||
 				p.SenderAccount != s.from.UID || p.ReceiverName != "Harbor Chandlery" ||
 				p.MemoPost() != payments.NotApplicable ||
-				p.ExternalReferenceID != "INV-77" || p.Receiver.BankID != theirs || p.Receiver.Last4 != "7777" {
+				p.ExternalReferenceID != "INV-77" || p.Receiver.BankID != theirs ||
+				p.Receiver.Last4 != "7777" {
 				t.Errorf("%+v", p)
 			}
 			s.is(t, uid, positivepay.DecisionPending, positivepay.NoRule)
@@ -85,7 +86,8 @@ func TestARequestOfAnotherBankIsPaidWhenPeopleApproveIt(t *testing.T) {
 			made := s.met(t, uid)
 			if made.Direction != payments.Out || made.Rail != over || made.Minor != 25_00 ||
 				made.ReceiverName != "Harbor Chandlery" ||
-				made.Receiver.Last4 != "7777" || made.Receiver.BankID != theirs || made.MakerLogin != "checker" {
+				made.Receiver.Last4 != "7777" || made.Receiver.BankID != theirs ||
+				made.MakerLogin != "checker" {
 				t.Errorf("%+v", made)
 			}
 			s.Prove()
@@ -492,7 +494,8 @@ func TestARequestOfAFarYearStopsNothing(t *testing.T) {
 			s.arrive(t, over, text)
 			s.play(t, over, "250.00")
 			s.has(t, 100_250_00, 0)
-			if got := s.refusedCredits(t); len(got) != 1 || !strings.Contains(got[0], "must be a date or time") {
+			if got := s.refusedCredits(t); len(got) != 1 ||
+				!strings.Contains(got[0], "must be a date or time") {
 				t.Errorf("people are told: %q", got)
 			}
 		})

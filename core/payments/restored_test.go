@@ -61,7 +61,8 @@ func TestARestoredBankSendsNothingUntilItIsResumed(t *testing.T) {
 	if err != nil || len(all) != 3 || all[0].Payment != waits.UID || all[0].To != s.to.Name {
 		t.Errorf("to leave: %+v, %v", all, err)
 	}
-	if rest, err := s.Payments.ToLeave(operator, "payments", int64(entry.UID)); err != nil || len(rest) != 1 ||
+	if rest, err := s.Payments.ToLeave(operator, "payments", int64(entry.UID)); err != nil ||
+		len(rest) != 1 ||
 		rest[0].Payment != later.UID {
 		t.Errorf("behind the second: %+v, %v", rest, err)
 	}

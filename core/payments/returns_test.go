@@ -90,7 +90,10 @@ func TestAPaymentThatCameInIsGivenBack(t *testing.T) {
 // only one.
 func TestEachRequestForTheMoneyGetsItsAnswer(t *testing.T) {
 	t.Parallel()
-	for over, code := range map[rails.Rail]string{rails.FedNow: "CUST", rails.RTP: "FOCR", rails.Fedwire: "CUST"} {
+	for over, code := range map[rails.Rail]string{
+		rails.FedNow: "CUST", rails.RTP: "FOCR",
+		rails.Fedwire: "CUST",
+	} {
 		t.Run(string(over), func(t *testing.T) {
 			t.Parallel()
 			s := newSender(t)
@@ -268,7 +271,8 @@ func TestAnotherBankAsksForItsMoneyBack(t *testing.T) {
 			uid := s.play(t, rails.RTP, "40.00")
 			s.asksBack(t, uid)
 			p, err := s.Payments.Show(s.Staff(), uid)
-			if err != nil || p.Status() != payments.StatusProcessed || p.ReturnStatus() != payments.RequestReceived ||
+			if err != nil || p.Status() != payments.StatusProcessed ||
+				p.ReturnStatus() != payments.RequestReceived ||
 				p.Reason != "DUPL: Paid twice" {
 				t.Errorf("%+v %v", p, err)
 			}
@@ -309,7 +313,8 @@ func TestAStrangerAsksInVain(t *testing.T) {
 	uid := s.play(t, rails.FedNow, "40.00")
 	s.Exec(`UPDATE network_messages SET bank = '021000021' WHERE tenant = ?`, s.Tenant)
 	s.asksBack(t, uid)
-	if got, life := s.sent(t), s.life(t, uid); got != "pacs.002 ACTC, camt.029 RJCR NOOR" || life != "SETTLED" {
+	if got, life := s.sent(t), s.life(t, uid); got != "pacs.002 ACTC, camt.029 RJCR NOOR" ||
+		life != "SETTLED" {
 		t.Error(got, life)
 	}
 }
@@ -543,7 +548,8 @@ func TestWhoAgreesToAPartApprovesThatPart(t *testing.T) {
 		_, err := s.Changes.Approve(bounded(t, s.Bank, who.login, access.Limit{
 			Name: "Daily_Payment_Approve_Limits", Minor: who.most,
 		}), changes.UID(out.Approval), changes.RequestOptions{})
-		if refused := errors.Is(err, payments.ErrApproveLimit); refused != who.refused || !refused && err != nil {
+		if refused := errors.Is(err, payments.ErrApproveLimit); refused != who.refused ||
+			!refused && err != nil {
 			t.Errorf("%s: %v", who.login, err)
 		}
 	}
@@ -629,10 +635,12 @@ func TestTheProofFindsMoneyThatIsNotWhereThePaymentSays(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, breaks string }{
 		"came in and never came": {
-			`UPDATE payments SET state = 'RETURNED', returned = amount WHERE tenant = $t AND direction = 'IN'`, "I12",
+			`UPDATE payments SET state = 'RETURNED', returned = amount
+				WHERE tenant = $t AND direction = 'IN'`, "I12",
 		},
 		"is said to be on its way back": {
-			`UPDATE payments SET state = 'RETURNING', returned = amount WHERE tenant = $t AND direction = 'IN'`, "I9 I12",
+			`UPDATE payments SET state = 'RETURNING', returned = amount
+				WHERE tenant = $t AND direction = 'IN'`, "I9 I12",
 		},
 		"came in as sent": {
 			`UPDATE payments SET state = 'SENT' WHERE tenant = $t AND direction = 'IN'`, "I9 I12",
@@ -642,13 +650,15 @@ func TestTheProofFindsMoneyThatIsNotWhereThePaymentSays(t *testing.T) {
 			"I12",
 		},
 		"a reversal without money": {
-			`UPDATE payments SET state = 'REVERSAL_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12",
+			`UPDATE payments SET state = 'REVERSAL_ACCEPTED', returned = amount
+				WHERE tenant = $t AND direction = 'OUT'`, "I12",
 		},
 		"a reversal of nothing": {
 			`UPDATE payments SET state = 'REVERSAL_ACCEPTED' WHERE tenant = $t AND direction = 'OUT'`, "I12",
 		},
 		"a part that is all": {
-			`UPDATE payments SET state = 'REVERSAL_PARTIALLY_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12",
+			`UPDATE payments SET state = 'REVERSAL_PARTIALLY_ACCEPTED', returned = amount
+				WHERE tenant = $t AND direction = 'OUT'`, "I12",
 		},
 		"a return of nothing": {
 			`UPDATE payments SET state = 'RETURNED' WHERE tenant = $t AND direction = 'OUT'`, "I12",
@@ -658,7 +668,8 @@ func TestTheProofFindsMoneyThatIsNotWhereThePaymentSays(t *testing.T) {
 			"I18",
 		},
 		"another account": {
-			`UPDATE payments SET receiver_account = (SELECT max(uid) FROM accounts WHERE tenant = $t) WHERE tenant = $t AND direction = 'IN'`, "I12",
+			`UPDATE payments SET receiver_account = (SELECT max(uid) FROM accounts WHERE tenant = $t)
+				WHERE tenant = $t AND direction = 'IN'`, "I12",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

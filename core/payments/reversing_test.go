@@ -321,7 +321,8 @@ func TestMoneyThatComesBackTwiceIsShownToPeople(t *testing.T) {
 			s.through(t, "2026-11-25 12:00")
 			s.has(t, 100_000_00, 0)
 			got := strings.TrimPrefix(s.told(t), want+"\na return, R")
-			if len(got) < 10 || strings.Contains(got, "\n") || !strings.HasSuffix(got, "is REVERSAL_ACCEPTED") {
+			if len(got) < 10 || strings.Contains(got, "\n") ||
+				!strings.HasSuffix(got, "is REVERSAL_ACCEPTED") {
 				t.Errorf("people are told %q of a reversal that comes back", got)
 			}
 			s.Prove()

@@ -113,7 +113,8 @@ func TestACreditThatComplianceRejectsGoesBack(t *testing.T) {
 				t.Errorf("told %q, want %q", got, told)
 			}
 			p := s.shows(t, uid)
-			if p.Returned() == nil || p.Returned().String() != "25.00" || p.Reason != "MS03: stopped by the bank" {
+			if p.Returned() == nil || p.Returned().String() != "25.00" ||
+				p.Reason != "MS03: stopped by the bank" {
 				t.Errorf("%+v", p.Payment)
 			}
 		})
@@ -197,7 +198,8 @@ func TestACreditThatIsAskedBackWhileComplianceLooksAtIt(t *testing.T) {
 	}{
 		"is released": {(*sender).release, "SCREENING RECALLED", "pacs.002 ACWP, pacs.002 ACCC"},
 		"is rejected": {
-			(*sender).rejects, "SCREENING RETURNING RETURNED", "pacs.002 ACWP, camt.029 IPAY, pacs.004 25.00 MS03",
+			(*sender).rejects, "SCREENING RETURNING RETURNED",
+			"pacs.002 ACWP, camt.029 IPAY, pacs.004 25.00 MS03",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -329,7 +331,8 @@ func TestADebitOnWhichComplianceDoesNotDecideGoesBackInTime(t *testing.T) {
 		t.Error(err)
 	}
 	var status screening.Status
-	if err := s.DB.NewRaw(`SELECT status FROM payment_screenings WHERE tenant = ? AND payment = ?`, s.Tenant, debit).
+	if err := s.DB.NewRaw(`SELECT status FROM payment_screenings WHERE tenant = ? AND payment = ?`,
+		s.Tenant, debit).
 		Scan(t.Context(), &status); err != nil || status != screening.Rejected {
 		t.Error(status, err)
 	}

@@ -126,7 +126,8 @@ func TestAPaymentThatComplianceRejectsIsCancelled(t *testing.T) {
 	s.Prove()
 	s.send(t, s.order("250.00", paidTo("Charles Babbage"), instantly)) // the limit has its room again
 	var reason, login string
-	if err := s.DB.NewRaw(`SELECT reason, decided_login FROM payment_screenings WHERE tenant = ? AND payment = ? AND status = 'REJECTED'`,
+	if err := s.DB.NewRaw(`SELECT reason, decided_login FROM payment_screenings
+		WHERE tenant = ? AND payment = ? AND status = 'REJECTED'`,
 		s.Tenant, made.UID).Scan(t.Context(), &reason, &login); err != nil || reason != because.Reason ||
 		login != "checker" {
 		t.Error(reason, login, err)
@@ -198,7 +199,8 @@ func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
 		}, "REPAIR SCREENING"},
 		"where people look at all": {nil, func(t *testing.T, s *sender) payments.UID {
 			t.Helper()
-			s.Exec(`INSERT INTO tenant_settings (tenant, people_decide, screen_all) VALUES (?, true, true)`, s.Tenant)
+			s.Exec(`INSERT INTO tenant_settings (tenant, people_decide, screen_all)
+				VALUES (?, true, true)`, s.Tenant)
 			return s.send(t, s.order("5.00", paidTo("Nobody Special"))).UID
 		}, "SCREENING"},
 	} {
@@ -310,7 +312,8 @@ func TestWhoAnswersForAPaymentDoesNotRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions, responsible) VALUES (?, 'staff', 'Staff', ?, ?, '{}', ?)`,
+	s.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions, responsible)
+		VALUES (?, 'staff', 'Staff', ?, ?, '{}', ?)`,
 		s.Tenant, make([]byte, 32), s.Self.UID, linda.User)
 	programs := s.send(t, s.order("5.00", paidTo("Ada King"))).UID // of the key staff
 	o := s.order("5.00", repairably, paidTo("Charles Babbage"))

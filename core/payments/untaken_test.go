@@ -172,7 +172,8 @@ func TestLinesOfOneFileAreNeverTheSameEntry(t *testing.T) {
 			pays(0)
 			told := s.untaken(t)
 			if len(told) != 2 || !strings.Contains(told[0], " line 3: a "+strings.ToLower(string(c.way))+
-				", trace "+theirs[:8]+"0000001: the same entry came in line 3 of file "+payments.FedACH+"-20261118-") {
+				", trace "+theirs[:8]+"0000001: the same entry came in line 3 of file "+payments.FedACH+
+				"-20261118-") {
 				t.Errorf("%q", told)
 			}
 			// two lines that say the same in all, as their batches have one number, too
@@ -328,7 +329,8 @@ func TestAnEntryWithAFaultStopsNobodyElses(t *testing.T) {
 				if len(back) != 0 || len(told) != 1 || !strings.Contains(told[0], "line 6") {
 					t.Errorf("went back %q, told %q", back, told)
 				}
-			} else if len(told) != 0 || len(back) != 1 || !strings.HasPrefix(back[0], c.back+" 15.00 "+theirs+" ") {
+			} else if len(told) != 0 || len(back) != 1 ||
+				!strings.HasPrefix(back[0], c.back+" 15.00 "+theirs+" ") {
 				t.Errorf("went back %q, told %q", back, told)
 			}
 			// as another file it goes back no second time

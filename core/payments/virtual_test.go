@@ -227,8 +227,8 @@ func TestACreditToAVirtualAccountThatIsNotActiveGoesBack(t *testing.T) {
 	}{
 		"closed": {closed, accounts.Active, "", "pacs.002 RJCT AC04"},
 		"waits for a second person": {
-			func(v *virtualaccounts.VirtualAccount) { v.Status = virtualaccounts.Suspended }, accounts.Active, "",
-			"pacs.002 RJCT AC06",
+			func(v *virtualaccounts.VirtualAccount) { v.Status = virtualaccounts.Suspended },
+			accounts.Active, "", "pacs.002 RJCT AC06",
 		},
 		"its master account is closed":    {nil, accounts.Closed, "", "pacs.002 RJCT AC04"},
 		"its master account is suspended": {nil, accounts.Suspended, "", "pacs.002 RJCT AC06"},

@@ -170,7 +170,10 @@ func TestATradeThatNoPaymentUsedIsListedForPeople(t *testing.T) {
 // Who asked may have asked anew.
 func TestWhatMeetsARequestIsApprovedBeforeThatExpires(t *testing.T) {
 	t.Parallel()
-	for over, expired := range map[rails.Rail]string{rails.FedNow: "2026-11-21 00:01", rails.Fedwire: "2026-11-19 00:01"} {
+	for over, expired := range map[rails.Rail]string{
+		rails.FedNow:  "2026-11-21 00:01",
+		rails.Fedwire: "2026-11-19 00:01",
+	} {
 		t.Run(string(over), func(t *testing.T) {
 			t.Parallel()
 			s := newSender(t, dual)

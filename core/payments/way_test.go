@@ -45,7 +45,8 @@ func over(correspondent string) func(*payments.Order) {
 func newSenderAbroad(t *testing.T) *sender {
 	t.Helper()
 	s := newSender(t)
-	s.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.UID)
+	s.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`,
+		s.Tenant, s.from.UID)
 	return s
 }
 
@@ -123,11 +124,13 @@ func TestAWireGoesOverTheBanksThatItNames(t *testing.T) {
 			uid := s.send(t, s.order("10.00", c.edit)).UID
 			s.run(t)
 			m := s.carried(t, uid)
-			if m.Receiver != c.to || m.Intermediary != c.intermediary || m.IntermediaryAccount != c.itsAccount ||
+			if m.Receiver != c.to || m.Intermediary != c.intermediary ||
+				m.IntermediaryAccount != c.itsAccount ||
 				m.CreditorAgent != c.last || m.CreditorAgentAccount != c.lastAccount {
 				t.Errorf("%+v", m)
 			}
-			if (m.CreditorAgent.BIC != "") != (m.Creditor.IBAN != "") || m.Creditor.Account+m.Creditor.IBAN == "" {
+			if (m.CreditorAgent.BIC != "") != (m.Creditor.IBAN != "") ||
+				m.Creditor.Account+m.Creditor.IBAN == "" {
 				t.Errorf("the payee is %+v", m.Creditor)
 			}
 			if got := s.life(t, uid); got != "QUEUED SENT SETTLED" {
@@ -180,7 +183,8 @@ func TestAWireSaysWhichOfItsBanksItCannotGoOver(t *testing.T) {
 			wireTo(good, over("GATEUS33")), "sender.correspondentBankId", nil,
 		},
 		"with an intermediary without its number": {
-			wireTo(good, between(payments.ReceiverBank{Account: "1"})), "receiver.intermediaryBank.bankId", nil,
+			wireTo(good, between(payments.ReceiverBank{Account: "1"})),
+			"receiver.intermediaryBank.bankId", nil,
 		},
 		"with an account that is no IBAN": {
 			wireTo(good,
@@ -204,7 +208,8 @@ func TestAWireSaysWhichOfItsBanksItCannotGoOver(t *testing.T) {
 			"receiver.intermediaryBank", nil,
 		},
 		"an instant payment abroad": {
-			func(o *payments.Order) { wireTo(abroadBank)(o); o.Speed = "Instant" }, "receiver.bank.bankIdType", nil,
+			func(o *payments.Order) { wireTo(abroadBank)(o); o.Speed = "Instant" },
+			"receiver.bank.bankIdType", nil,
 		},
 		"an account number that is no IBAN, abroad": {
 			wireTo(abroadBank, over(gateway),
@@ -232,7 +237,8 @@ func TestOnlyWiresReadCorrespondentsAndAccountsOfBanks(t *testing.T) {
 		o.Receiver.Bank.AccountType, o.Receiver.Bank.Account = "IBAN", "DE00"
 	})).UID
 	s.run(t)
-	if m := s.carried(t, uid); m.Receiver != overFedwire || m.CreditorAgentAccount != (iso20022.AgentAccount{}) {
+	if m := s.carried(t, uid); m.Receiver != overFedwire ||
+		m.CreditorAgentAccount != (iso20022.AgentAccount{}) {
 		t.Errorf("%+v", m)
 	}
 }
@@ -319,7 +325,8 @@ func TestAnInternationalPaymentGoesOverItsCorrespondent(t *testing.T) {
 			between(payments.ReceiverBank{IDType: "SWIFT", BIC: "GOBEUS33"}))).UID
 		s.run(t)
 		m := s.carried(t, uid)
-		if m.Receiver != c.to || m.Intermediary.BIC != c.intermediary || m.CreditorAgent.BIC != "MUSTDEFF500" {
+		if m.Receiver != c.to || m.Intermediary.BIC != c.intermediary ||
+			m.CreditorAgent.BIC != "MUSTDEFF500" {
 			t.Errorf("%s: %+v", name, m)
 		}
 		if d, _ := s.details(t, s.Staff(), uid); d.Route != c.why {

@@ -105,7 +105,8 @@ func TestNoNetworkMovesMoneyToAnAccountThatIsHereByNow(t *testing.T) {
 func TestAPaymentThatIsNotSentCountsForNoLimit(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		"INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
 	number := coretest.ContactNumber(s.to.UID)
 	s.send(t, s.order("60.00"))
 	s.Account(s.Customer(), func(a *accounts.Account) {
