@@ -134,12 +134,15 @@ func failures(t *testing.T, owner string) (fail func(table string)) {
 		GRANT SELECT ON failing TO PUBLIC;
 		CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN
-			IF EXISTS (SELECT FROM failing WHERE name = TG_TABLE_NAME) THEN RAISE EXCEPTION 'a test wants this'; END IF;
+			IF EXISTS (SELECT FROM failing WHERE name = TG_TABLE_NAME)
+			THEN RAISE EXCEPTION 'a test wants this'; END IF;
 			RETURN NULL;
 		END $$;
 		DO $$ DECLARE name regclass; BEGIN
-			FOR name IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relrowsecurity LOOP
-				EXECUTE format('CREATE TRIGGER fail AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION fail()', name);
+			FOR name IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+			AND relrowsecurity LOOP
+				EXECUTE format('CREATE TRIGGER fail AFTER INSERT OR UPDATE OR DELETE ON %s
+					FOR EACH STATEMENT EXECUTE FUNCTION fail()', name);
 			END LOOP;
 		END $$`)
 	if err != nil {

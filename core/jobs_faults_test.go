@@ -127,7 +127,8 @@ var jobs = []struct {
 	{"receive a debit of another bank", isDebited, nil, receive},
 	{"post it", isDebited, []step{{receive, 48 * time.Hour}}, postEntries},
 	{
-		"return one that nobody has decided on", func(b *coretest.Bank, of *customers.Customer) { debited(b, of) },
+		"return one that nobody has decided on",
+		func(b *coretest.Bank, of *customers.Customer) { debited(b, of) },
 		[]step{{nil, 72 * time.Hour}},
 		expireExceptions,
 	},
@@ -196,7 +197,8 @@ func uploads(b *coretest.Bank, of *customers.Customer) {
 		",Ada Byron,440055551,611590103\n"
 	_, err := b.Files.Upload(b.Staff(), files.Upload{
 		Customer: of.UID, Type: files.CSV, Open: files.OpenText("payments.csv", strings.NewReader(
-			"externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,receiverAccountNumber,receiverBankId\nINV-7"+
+			"externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,"+
+				"receiverAccountNumber,receiverBankId\nINV-7"+
 				line+"INV-8"+strings.ReplaceAll(line, "12.50", "0"))),
 	}, with(""))
 	if err != nil {

@@ -78,7 +78,8 @@ func (c *crowd) touched(t *testing.T, ctx context.Context, read func(context.Con
 	t.Helper()
 	err := c.DB.InTx(ctx, int64(c.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		so := func() (rows int64, err error) {
-			err = tx.NewRaw(`SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables`).
+			err = tx.NewRaw(`SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))
+				FROM pg_stat_xact_user_tables`).
 				Scan(ctx, &rows)
 			return rows, err
 		}

@@ -95,7 +95,8 @@ func many(t *testing.T, b *coretest.Bank) {
 			for n := range 40 {
 				batch := b.Batch()
 				found := b.Customers.FindMany(b.Staff(), batch, []customers.UID{c.UID}, db.Columns{})
-				owned := b.Accounts.OfCustomers(b.Staff(), batch, []customers.UID{c.UID}, accounts.Search{}, db.Columns{},
+				owned := b.Accounts.OfCustomers(b.Staff(), batch, []customers.UID{c.UID},
+					accounts.Search{}, db.Columns{},
 					page.Window{Size: 3, Offset: n % 2})
 				if err := batch.Send(t.Context()); err != nil || len(found.Of) != 1 || owned.Err != nil {
 					t.Error(err, len(found.Of), owned.Err)

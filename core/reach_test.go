@@ -47,7 +47,8 @@ func ready(t *testing.T, on func(*coretest.Bank) write) *partnered {
 	// as if one of the customer's own people had requested it
 	b.Exec(`UPDATE approvals SET decides = 'Customer', maker_reach = 'Customer' WHERE tenant = ?`, b.Tenant)
 	err := b.DB.NewSelect().Model(p.own).Where("c.tenant = ?", b.Tenant).Where("c.owner = ?", p.partner.UID).
-		Where("c.uid NOT IN (?, ?)", p.partner.UID, p.sibling.UID).OrderExpr("c.uid").Limit(1).Scan(t.Context())
+		Where("c.uid NOT IN (?, ?)", p.partner.UID, p.sibling.UID).OrderExpr("c.uid").Limit(1).
+		Scan(t.Context())
 	if err != nil {
 		*p.own = *p.sibling // the write creates a customer
 	}

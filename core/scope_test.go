@@ -101,7 +101,8 @@ func newStocked(t *testing.T) *stocked {
 		VALUES (?, 'FEDNOW', 'OUT', 'pacs.008', '1', ?, '', now())`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO information_requests (tenant, id, payment, rail, direction, bank, message_id, codes,
 		asked_sealed, at)
-		SELECT tenant, id, payment, 'FEDNOW', 'OUT', '', message_id, '', '', now() FROM network_messages WHERE tenant = ?`, s.Tenant)
+		SELECT tenant, id, payment, 'FEDNOW', 'OUT', '', message_id, '', '', now()
+		FROM network_messages WHERE tenant = ?`, s.Tenant)
 	s.Exec(`INSERT INTO ach_notices (tenant, id, payment, number, code, data_sealed, at)
 		VALUES (?, 1, ?, 1, 'C01', '', now())`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO holds (tenant, id, account, amount, currency, payment, state, placed_at)
@@ -114,9 +115,10 @@ func newStocked(t *testing.T) *stocked {
 		now(), 1)`, s.Tenant, s.payment, s.own.UID, s.account.UID, s.rule)
 	s.virtual, s.alert = s.VirtualAccount(s.account).UID, s.BalanceAlert(s.account).UID
 	s.verification = s.Verification(s.contact, s.account).UID
-	s.Exec(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal, amount, currency, at)
-		SELECT ?, 1, ?, ?, ?, ?, min(id), 1, 'USD', now() FROM journals WHERE tenant = ?`, s.Tenant, s.virtual, s.own.UID,
-		s.account.UID, s.payment, s.Tenant)
+	s.Exec(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal,
+		amount, currency, at)
+		SELECT ?, 1, ?, ?, ?, ?, min(id), 1, 'USD', now() FROM journals WHERE tenant = ?`, s.Tenant,
+		s.virtual, s.own.UID, s.account.UID, s.payment, s.Tenant)
 	s.trade, s.quote = traded(s.Bank, s.own), quoted(s.Bank, s.own)
 	s.webhook = webhook(s.Bank, s.own)
 	filed, err := uploadFile(s.Bank, s.own)(s.Staff(), "")
@@ -126,17 +128,25 @@ func newStocked(t *testing.T) *stocked {
 	s.file = filed.Result.(files.Saved).UID
 	s.Exec(`INSERT INTO bulk_file_lines (tenant, id, file, number, status, entry_type, rail, amount, currency)
 		VALUES (?0, ?1::bigint << 24 | 2, ?1, 2, 'VALID', 'CREDIT', '', 1, 'USD')`, s.Tenant, s.file)
-	s.Exec(`INSERT INTO waterfalls (tenant, uid, waterfall_id, customer, external_reference_id, status, payments, maker, maker_client,
-		created_at, updated_at, version) VALUES (?, 7, gen_random_uuid(), ?, '', 'PROCESSED', 1, '{}', '', now(), now(), 1)`, s.Tenant, s.own.UID)
-	s.Exec(`INSERT INTO waterfall_steps (tenant, id, waterfall, payment_index, status, amount, currency, draft_sealed)
+	s.Exec(`INSERT INTO waterfalls (tenant, uid, waterfall_id, customer, external_reference_id, status,
+		payments, maker, maker_client,
+		created_at, updated_at, version) VALUES
+		(?, 7, gen_random_uuid(), ?, '', 'PROCESSED', 1, '{}', '', now(), now(), 1)`, s.Tenant, s.own.UID)
+	s.Exec(`INSERT INTO waterfall_steps (tenant, id, waterfall, payment_index, status, amount,
+		currency, draft_sealed)
 		VALUES (?, 1, 7, 1, 'WAITING', 1, 'USD', '')`, s.Tenant)
-	s.Exec(`INSERT INTO sweep_runs (tenant, uid, account, customer, direction, day, outcome, currency, payment, at)
-		SELECT tenant, 1, account, ?, direction, now(), 'PAID', currency, ?, now() FROM sweeps WHERE tenant = ?`, s.own.UID, s.payment, s.Tenant)
-	s.Exec(`INSERT INTO bulk_file_batches (tenant, file, number, id, batch_number, service_class, originator, company_name, company_id, class,
-		description, entry_hash, entries, credits, debits, balanced) VALUES (?, ?, 1, '', 1, '', '', '', '', '', '', 1, 1, 1, 1, false)`,
+	s.Exec(`INSERT INTO sweep_runs (tenant, uid, account, customer, direction, day, outcome,
+		currency, payment, at)
+		SELECT tenant, 1, account, ?, direction, now(), 'PAID', currency, ?, now()
+		FROM sweeps WHERE tenant = ?`, s.own.UID, s.payment, s.Tenant)
+	s.Exec(`INSERT INTO bulk_file_batches (tenant, file, number, id, batch_number, service_class, originator,
+		company_name, company_id, class,
+		description, entry_hash, entries, credits, debits, balanced)
+		VALUES (?, ?, 1, '', 1, '', '', '', '', '', '', 1, 1, 1, 1, false)`,
 		s.Tenant, s.file)
 	err = s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		return tx.NewRaw(`INSERT INTO webhook_deliveries (tenant, webhook, customer, payment, number, state, due_at, created_at)
+		return tx.NewRaw(`INSERT INTO webhook_deliveries
+			(tenant, webhook, customer, payment, number, state, due_at, created_at)
 			VALUES (?, ?, ?, ?, 1, 'WAITING', now(), now()) RETURNING uid`, s.Tenant, s.webhook, s.own.UID, s.payment).
 			Scan(ctx, &s.delivery)
 	})

@@ -11,7 +11,8 @@ import (
 
 // uploadFile uploads a file of one payment of this customer.
 func uploadFile(b *coretest.Bank, of *customers.Customer) write {
-	text := "externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,receiverAccountNumber,receiverBankId\n" +
+	text := "externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName," +
+		"receiverAccountNumber,receiverBankId\n" +
 		"INV-7,12.50,Instant," + coretest.AccountNumber(b.Account(of).UID) + ",Ada Byron,440055551,611590103\n"
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Files.Upload(ctx, files.Upload{

@@ -23,8 +23,8 @@ func placeHold(b *coretest.Bank, of *customers.Customer, amount string) write {
 // releaseHold releases a hold that was placed as if nobody had to be asked.
 func releaseHold(b *coretest.Bank, of *customers.Customer) write {
 	settings := of.Access
-	b.Exec(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`, b.Tenant,
-		of.UID)
+	b.Exec(`UPDATE customers SET access_customer_dual_approval = false
+		WHERE tenant = ? AND uid = ?`, b.Tenant, of.UID)
 	made, err := placeHold(b, of, "100.50")(b.Staff(), "")
 	if err != nil {
 		panic(err)

@@ -71,7 +71,8 @@ const provider = "https://login.example"
 // linkSubject makes a write that links a user to a subject.
 func linkSubject(b *coretest.Bank, of *customers.Customer) write {
 	uid := b.User(of, nil).UID
-	b.Exec(`INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms) VALUES (?, ?, 'api', '{sub}', 'sub', '{ES256}')`, b.Tenant, provider)
+	b.Exec(`INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms)
+		VALUES (?, ?, 'api', '{sub}', 'sub', '{ES256}')`, b.Tenant, provider)
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Users.Link(ctx, uid, users.SubjectDraft{Issuer: provider, Subject: "7f1c"}, with(key)))
 	}
@@ -80,8 +81,8 @@ func linkSubject(b *coretest.Bank, of *customers.Customer) write {
 func unlinkSubject(b *coretest.Bank, of *customers.Customer) write {
 	linkSubject(b, of)
 	uid := b.User(of, nil).UID
-	b.Exec(`INSERT INTO subjects (tenant, url, audience, claim, subject, customer, user_uid) VALUES (?, ?, 'api', 'sub', '7f1c', ?, ?)`,
-		b.Tenant, provider, of.UID, uid.String())
+	b.Exec(`INSERT INTO subjects (tenant, url, audience, claim, subject, customer, user_uid)
+		VALUES (?, ?, 'api', 'sub', '7f1c', ?, ?)`, b.Tenant, provider, of.UID, uid.String())
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Users.Unlink(ctx, uid, users.SubjectDraft{Issuer: provider}, with(key)))
 	}

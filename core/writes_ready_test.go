@@ -103,9 +103,11 @@ func applyNotice(b *coretest.Bank, of *customers.Customer, number string) write 
 	sealed := b.Keys.Encrypt(has, seal.Place{
 		Tenant: int64(b.Tenant), Column: payments.NumberColumn, Row: int64(p.UID),
 	})
-	b.Exec(`INSERT INTO payment_details (tenant, payment, contact, number_sealed, number_hash, number_last4, bank_id,
+	b.Exec(`INSERT INTO payment_details (tenant, payment, contact, number_sealed, number_hash,
+		number_last4, bank_id,
 		uetr) VALUES (?, ?, ?, ?, '', '', ?, '')`, b.Tenant, p.UID, k.UID, sealed, k.Bank.NationalCode)
-	b.Exec(`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account,
+	b.Exec(`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name,
+		description, account,
 		same_day) VALUES (?, ?, '', 'PPD', '', '', '', 'CHECKING', false)`, b.Tenant, p.UID)
 	data := b.Keys.Encrypt(number, seal.Place{Tenant: int64(b.Tenant), Column: payments.NoticeColumn, Row: 1})
 	b.Exec(`INSERT INTO ach_notices (tenant, id, payment, number, code, data_sealed, contact_version, at)
@@ -161,7 +163,8 @@ func activateCustomer(b *coretest.Bank, c *customers.Customer) write {
 func officer(b *coretest.Bank) {
 	err := b.DB.InTx(context.Background(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(
-			`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.Tenant, b.Self.UID).Exec(ctx)
+			`INSERT INTO users (tenant, uid, customer, login_id, status)
+				VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.Tenant, b.Self.UID).Exec(ctx)
 		return err
 	})
 	if err != nil {

@@ -562,8 +562,8 @@ var writes = []struct {
 	{name: "changeRecurrence, to be approved", on: func(b *coretest.Bank) write {
 		c := b.Customer()
 		what := changeRecurrence(b, repeatTransfer(b, c, 1))
-		b.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, b.Tenant,
-			c.UID)
+		b.Exec(`UPDATE customers SET access_payment_dual_approval = true
+			WHERE tenant = ? AND uid = ?`, b.Tenant, c.UID)
 		return what
 	}},
 	{name: "cancelRecurrence", on: func(b *coretest.Bank) write {

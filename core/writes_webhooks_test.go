@@ -29,7 +29,8 @@ func webhook(b *coretest.Bank, of *customers.Customer) webhooks.UID {
 	}
 	uid := made.Result.(webhooks.Saved).UID
 	b.Exec(`UPDATE webhooks SET status = 'Active' WHERE tenant = ? AND uid = ?`, b.Tenant, uid)
-	b.Exec(`UPDATE approvals SET status = 'Approved', decided_at = now() WHERE tenant = ? AND object = 'webhook'`, b.Tenant)
+	b.Exec(`UPDATE approvals SET status = 'Approved', decided_at = now()
+		WHERE tenant = ? AND object = 'webhook'`, b.Tenant)
 	return uid
 }
 

@@ -38,7 +38,9 @@ func TestWhoCountsAsOne(t *testing.T) {
 			false,
 		},
 		"of one and of nobody": {
-			access.Accountable{Client: "a", Person: ada, Entity: 1}, access.Accountable{Client: "b", Entity: 1}, true,
+			access.Accountable{Client: "a", Person: ada, Entity: 1},
+			access.Accountable{Client: "b", Entity: 1},
+			true,
 		},
 		"one person": {
 			access.Accountable{Client: "a", Login: "ada", Person: ada},

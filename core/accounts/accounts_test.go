@@ -374,7 +374,8 @@ func TestAccountsAreForThoseWhoMayViewThem(t *testing.T) {
 		ctx := caller.ctx
 		b := bank.Batch()
 		errs := []error{
-			bank.Accounts.OfCustomers(ctx, b, []customers.UID{account.Customer}, accounts.Search{}, db.Columns{},
+			bank.Accounts.OfCustomers(ctx, b, []customers.UID{account.Customer},
+				accounts.Search{}, db.Columns{},
 				page.First(1)).Err,
 			bank.Accounts.CountOfCustomers(ctx, b, []customers.UID{account.Customer}, accounts.Search{}, 0).Err,
 			bank.Accounts.FindMany(ctx, b, []accounts.UID{account.UID}, db.Columns{}).Err,

@@ -37,8 +37,8 @@ func TestTheDayOfTheNextSweep(t *testing.T) {
 	} {
 		today, _ := time.Parse(time.DateOnly, one.today)
 		if got := one.sweep.NextAfter(today).Format(time.DateOnly); got != one.next {
-			t.Errorf("%s %s %d after %s: %s, want %s", one.sweep.Frequency, one.sweep.DayOfWeek, one.sweep.DayOfMonth,
-				one.today, got, one.next)
+			t.Errorf("%s %s %d after %s: %s, want %s", one.sweep.Frequency, one.sweep.DayOfWeek,
+				one.sweep.DayOfMonth, one.today, got, one.next)
 		}
 	}
 }
@@ -138,7 +138,8 @@ func TestASweepIsSetUpChangedAndEnded(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if w, err = bank.Accounts.FindSweep(bank.Staff(), 0,
-		name); err != nil || w.DayOfWeek != "" || w.DayOfMonth != 31 || w.TargetBalance().String() != "250.75" ||
+		name); err != nil || w.DayOfWeek != "" || w.DayOfMonth != 31 ||
+		w.TargetBalance().String() != "250.75" ||
 		w.Version != 2 {
 		t.Errorf("%+v %v", w, err)
 	}
@@ -323,7 +324,8 @@ func TestTwoPeopleSetUpASweep(t *testing.T) {
 	}
 	var kinds []string
 	if err := bank.DB.NewRaw(`SELECT kind FROM events WHERE tenant = ? AND object = 'sweep' ORDER BY id`,
-		bank.Tenant).Scan(t.Context(), &kinds); err != nil || strings.Join(kinds, " ") != "setSweep removeSweep" {
+		bank.Tenant).Scan(t.Context(), &kinds); err != nil ||
+		strings.Join(kinds, " ") != "setSweep removeSweep" {
 		t.Errorf("%v %v", kinds, err)
 	}
 }

@@ -311,7 +311,9 @@ func TestAnACHCompanyIDHasOneDefaultOffsetAccount(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	customer := bank.Customer()
-	ach := func(d *accounts.Draft) { d.Features.ACH, d.Features.ACHCompanyID = given.Of(true), given.Of("ABC") }
+	ach := func(d *accounts.Draft) {
+		d.Features.ACH, d.Features.ACHCompanyID = given.Of(true), given.Of("ABC")
+	}
 	// Of several that are opened at once exactly one is the first.
 	var all sync.WaitGroup
 	for i := range 5 {
@@ -326,8 +328,8 @@ func TestAnACHCompanyIDHasOneDefaultOffsetAccount(t *testing.T) {
 	var first, other accounts.UID
 	err := bank.DB.NewRaw(
 		`SELECT (SELECT uid FROM accounts WHERE tenant = ?0 AND customer = ?1 AND default_offset),
-		(SELECT max(uid) FROM accounts WHERE tenant = ?0 AND customer = ?1 AND NOT default_offset)`, bank.Tenant,
-		customer.UID).Scan(t.Context(), &first, &other)
+		(SELECT max(uid) FROM accounts WHERE tenant = ?0 AND customer = ?1 AND NOT default_offset)`,
+		bank.Tenant, customer.UID).Scan(t.Context(), &first, &other)
 	if err != nil || first == 0 || other == 0 {
 		t.Fatal(first, other, err)
 	}
@@ -355,7 +357,9 @@ func TestAnAccountWhoseOpeningIsRefusedIsNoDefaultOffsetAccount(t *testing.T) {
 	bank := coretest.New(t)
 	ach := func(d *accounts.Draft) { d.Features.ACH, d.Features.ACHCompanyID = given.Of(true), given.Of("ABC") }
 	never := func(d *accounts.Draft) { ach(d); d.Features.DefaultOffset = given.Of(false) }
-	asked := func(of *customers.Customer, number string, edit func(*accounts.Draft)) (accounts.UID, changes.UID) {
+	asked := func(of *customers.Customer, number string, edit func(*accounts.Draft)) (accounts.UID,
+		changes.UID,
+	) {
 		t.Helper()
 		out, err := bank.Accounts.Open(bank.Staff(), of.UID, opening(number, edit), changes.RequestOptions{})
 		if err != nil || out.Approval == 0 {
@@ -785,8 +789,8 @@ func TestTwoPeopleOpenAndChangeAnAccount(t *testing.T) {
 	}
 	// The money that came in meanwhile keeps it open.
 	bank.Exec(`UPDATE balances SET held = 1, overdraft = 1 WHERE tenant = ? AND account = ?`, bank.Tenant, uid)
-	bank.Exec(`INSERT INTO holds VALUES (?, nextval('journal_ids'), ?, 1, 'USD', 1, 'OPEN', now())`, bank.Tenant,
-		uid)
+	bank.Exec(`INSERT INTO holds VALUES (?, nextval('journal_ids'), ?, 1, 'USD', 1, 'OPEN', now())`,
+		bank.Tenant, uid)
 	if err := approve(closing.Approval); !errors.Is(err, accounts.ErrMoney) {
 		t.Errorf("%v", err)
 	}
@@ -865,7 +869,9 @@ func TestNoRecordHoldsAClearNumber(t *testing.T) {
 func TestAttributesAreThoseThatTheBankHasConfiguredForAccounts(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
-	bank.Exec(`INSERT INTO attributes (tenant, level, name, type) VALUES (?0, 'account', 'Desk', 'Text'), (?0, 'account', 'Reviewed', 'Date'), (?0, 'customer', 'Region', 'Text')`, bank.Tenant)
+	bank.Exec(`INSERT INTO attributes (tenant, level, name, type)
+		VALUES (?0, 'account', 'Desk', 'Text'), (?0, 'account', 'Reviewed', 'Date'),
+		(?0, 'customer', 'Region', 'Text')`, bank.Tenant)
 	a := bank.Account(bank.Customer())
 	for _, one := range []struct {
 		attribute customers.Attribute

@@ -127,8 +127,10 @@ func TestAnAlertFiresOnceForEachCrossing(t *testing.T) {
 		t.Errorf("%+v, fired at %s", a, a.Fired())
 	}
 	var entry, event string
-	err = w.DB.NewRaw(`SELECT e.after::text, v.version::text || ' ' || v.customer FROM audit_entries AS e JOIN events AS v ON v.tenant = e.tenant AND v.entry = e.id
-		WHERE e.tenant = ? AND e.action = 'fireBalanceAlert' AND e.uid = ? ORDER BY e.id DESC LIMIT 1`, w.Tenant, uid.String()).Scan(t.Context(), &entry, &event)
+	err = w.DB.NewRaw(`SELECT e.after::text, v.version::text || ' ' || v.customer FROM audit_entries AS e
+		JOIN events AS v ON v.tenant = e.tenant AND v.entry = e.id
+		WHERE e.tenant = ? AND e.action = 'fireBalanceAlert' AND e.uid = ? ORDER BY e.id DESC LIMIT 1`,
+		w.Tenant, uid.String()).Scan(t.Context(), &entry, &event)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +290,8 @@ func TestManyWorkersFireEachAlertOnce(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
 	const many = 1203
-	w.Exec(`INSERT INTO balance_alerts (tenant, uid, account, customer, balance, direction, threshold, currency, status, armed,
+	w.Exec(`INSERT INTO balance_alerts (tenant, uid, account, customer, balance, direction, threshold,
+		currency, status, armed,
 		created_at, updated_at, version) SELECT ?0, n, ?1, ?2, 'LEDGER', 'BELOW', 100001 + n, 'USD', 'ACTIVE',
 			true, now(), now(), 1
 		FROM generate_series(1, ?3) AS n`, w.Tenant, w.account.UID, w.own.UID, many)

@@ -269,15 +269,21 @@ func TestWhatWaitsLongestIsListedWhoseverItIs(t *testing.T) {
 		b := coretest.New(t)
 		of := b.Account(b.Customer(), coretest.Holding(500_00, 0))
 		p := b.Payment(of, of)
-		b.Exec(`UPDATE payments SET state = ?, updated_at = ? WHERE tenant = ? AND uid = ?`, state, b.Now().Add(-time.Hour), b.Tenant,
-			p.UID)
-		b.Exec(`INSERT INTO customers SELECT (jsonb_populate_record(c, jsonb_build_object('uid', c.uid + n, 'short_name',
-			'many ' || n, 'customer_id', '', 'lei', '', 'owner', 0))).* FROM customers AS c, generate_series(1, 5000) AS n
+		b.Exec(`UPDATE payments SET state = ?, updated_at = ? WHERE tenant = ? AND uid = ?`, state,
+			b.Now().Add(-time.Hour), b.Tenant, p.UID)
+		b.Exec(`INSERT INTO customers
+			SELECT (jsonb_populate_record(c, jsonb_build_object('uid', c.uid + n, 'short_name',
+			'many ' || n, 'customer_id', '', 'lei', '', 'owner', 0))).*
+			FROM customers AS c, generate_series(1, 5000) AS n
 			WHERE (n = 5000 OR n <= 1000) AND c.tenant = ? AND c.uid = ?`, b.Tenant, p.Customer)
-		b.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n, 'customer',
-			p.customer + n))).* FROM payments AS p, generate_series(1, 1000) AS n WHERE p.tenant = ? AND p.uid = ?`, b.Tenant, p.UID)
-		b.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n, 'customer',
-			p.customer + n, 'updated_at', '2020-01-01T00:00:00Z'))).* FROM payments AS p, generate_series(5000, 5000) AS n
+		b.Exec(`INSERT INTO payments
+			SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n, 'customer',
+			p.customer + n))).* FROM payments AS p, generate_series(1, 1000) AS n
+			WHERE p.tenant = ? AND p.uid = ?`, b.Tenant, p.UID)
+		b.Exec(`INSERT INTO payments
+			SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n, 'customer',
+			p.customer + n, 'updated_at', '2020-01-01T00:00:00Z'))).*
+			FROM payments AS p, generate_series(5000, 5000) AS n
 			WHERE p.tenant = ? AND p.uid = ?`, b.Tenant, p.UID)
 		found, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{kind}},
 			attention.MostItems)
@@ -289,8 +295,8 @@ func TestWhatWaitsLongestIsListedWhoseverItIs(t *testing.T) {
 			listed = listed || one.UID == int64(p.UID)+5000
 		}
 		if !listed {
-			t.Errorf("%s: of %d listed, none is the one that has waited for six years; the first since %s; oldest %v",
-				kind, len(found.Items),
+			t.Errorf("%s: of %d listed, none is the one that has waited for six years; the first since "+
+				"%s; oldest %v", kind, len(found.Items),
 				found.Items[0].Since, found.Waiting[0])
 		}
 	}

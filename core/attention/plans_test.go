@@ -24,7 +24,8 @@ func TestWhatWaitsIsFoundByCustomer(t *testing.T) {
 		if err := errors.Join(set, prepared); err != nil {
 			return err
 		}
-		err := tx.NewRaw("EXPLAIN EXECUTE listed (1, now(), now(), now(), now(), 200, 1000)").Scan(ctx, &lines)
+		err := tx.NewRaw("EXPLAIN EXECUTE listed (1, now(), now(), now(), now(), 200, 1000)").
+			Scan(ctx, &lines)
 		_, ended := tx.NewRaw("DEALLOCATE listed").Exec(ctx)
 		return errors.Join(err, ended)
 	})

@@ -226,7 +226,8 @@ func TestEntriesAreFoundByTheirNumbersWithinTheCallersReach(t *testing.T) {
 	}
 	e := found[ids[2]][0]
 	if e.LoginID != "jane.doe" || e.Client != "staff" || e.Request != "request-1" ||
-		*e.LegalEntity() != int64(h.Self.UID) || len(e.Changes()) != 1 || *e.Changes()[0].After != "Treasurer" {
+		*e.LegalEntity() != int64(h.Self.UID) || len(e.Changes()) != 1 ||
+		*e.Changes()[0].After != "Treasurer" {
 		t.Errorf("entry = %+v", e)
 	}
 }

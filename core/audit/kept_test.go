@@ -25,7 +25,8 @@ func (b *bank) mark() audit.KeptPlace {
 
 // cut removes everything that was sealed after an entry, as in an older copy of the same files.
 func (b *bank) cut(after int64) {
-	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > ?1)`, b.Tenant, after)
+	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0
+		AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > ?1)`, b.Tenant, after)
 	b.exec(`DELETE FROM audit_seals WHERE tenant = ? AND seq > ?`, b.Tenant, after)
 	b.exec(`DELETE FROM audit_checkpoints WHERE tenant = ? AND seq > ?`, b.Tenant, after)
 }
@@ -151,7 +152,8 @@ func TestNewerBackupIsRestoredAfterAnOlderOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer.grow(5)
-	if report := newer.holds(); report.Last != 46 || len(report.Restores) != 1 || report.Restores[0].Epoch != 3 {
+	if report := newer.holds(); report.Last != 46 || len(report.Restores) != 1 ||
+		report.Restores[0].Epoch != 3 {
 		t.Errorf("report = %+v", report)
 	}
 	b.reconnect()

@@ -70,7 +70,8 @@ func TestRecordGoesOnInARestoredDatabase(t *testing.T) {
 	}
 	b.grow(30) // with the five and the note itself
 	report := b.holds()
-	if report.Last != 76 || report.Signed != 76 || len(report.Restores) != 1 || report.Restores[0].After != 40 ||
+	if report.Last != 76 || report.Signed != 76 || len(report.Restores) != 1 ||
+		report.Restores[0].After != 40 ||
 		report.Restores[0].Lost != 60 {
 		t.Errorf("report = %+v", report)
 	}
@@ -84,7 +85,8 @@ func TestRecordGoesOnInARestoredDatabase(t *testing.T) {
 	}
 	var noted string
 	err = b.DB.NewRaw(
-		`SELECT client || ' ' || action || ' ' || after FROM audit_entries WHERE tenant = ? AND object = 'database'`, b.Tenant).Scan(t.Context(), &noted)
+		`SELECT client || ' ' || action || ' ' || after FROM audit_entries
+			WHERE tenant = ? AND object = 'database'`, b.Tenant).Scan(t.Context(), &noted)
 	if err != nil || !strings.Contains(noted, `operator restoreDatabase {"database":"`) ||
 		!strings.Contains(noted, `"epoch":2,"lastEntry":40}`) {
 		t.Errorf("the record says %q, %v", noted, err)
@@ -171,7 +173,8 @@ func TestOperatorDeclaresWhatTheDatabaseDoesNotShow(t *testing.T) {
 	b := of(t, coretest.Alone(t))
 	b.grow(20)
 	b.grow(20)
-	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > 20)`, b.Tenant)
+	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals
+		WHERE tenant = ?0 AND seq > 20)`, b.Tenant)
 	b.exec(`DELETE FROM audit_seals WHERE tenant = ? AND seq > 20`, b.Tenant)
 	b.exec(`DELETE FROM audit_checkpoints WHERE tenant = ? AND seq > 20`, b.Tenant)
 	b.grow(3)
@@ -181,7 +184,8 @@ func TestOperatorDeclaresWhatTheDatabaseDoesNotShow(t *testing.T) {
 	b = of(t, coretest.Alone(t))
 	b.grow(20)
 	b.grow(20)
-	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > 20)`, b.Tenant)
+	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0
+		AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > 20)`, b.Tenant)
 	b.exec(`DELETE FROM audit_seals WHERE tenant = ? AND seq > 20`, b.Tenant)
 	b.exec(`DELETE FROM audit_checkpoints WHERE tenant = ? AND seq > 20`, b.Tenant)
 	restore, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.KeptPlace{},

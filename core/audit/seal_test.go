@@ -103,7 +103,8 @@ func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 			}
 			// This may fail on a cut connection, which a sealer had before.
 			_, _ = owner.Exec(
-				`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO "audit_seals"%' AND state <> 'idle'`)
+				`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+					AND query LIKE 'INSERT INTO "audit_seals"%' AND state <> 'idle'`)
 		}
 	})
 	b.writers(30)
@@ -192,8 +193,8 @@ func TestEntriesThatNobodySealsAreFound(t *testing.T) {
 	if n := b.seal(); n != 2 {
 		t.Errorf("sealed %d", n)
 	}
-	b.exec(`INSERT INTO audit_unsealed (tenant, entry) SELECT tenant, entry FROM audit_seals WHERE tenant = ?`,
-		b.Tenant)
+	b.exec(`INSERT INTO audit_unsealed (tenant, entry) SELECT tenant, entry
+		FROM audit_seals WHERE tenant = ?`, b.Tenant)
 	b.write(1)
 	if n := b.seal(); n != 3 {
 		t.Errorf("took %d from the list", n)

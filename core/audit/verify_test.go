@@ -105,7 +105,8 @@ func TestExportOfAWholeChainHolds(t *testing.T) {
 func TestExportSinceATimeBeginsWithACheckpoint(t *testing.T) {
 	t.Parallel()
 	b := signedChain(t)
-	b.exec(`UPDATE audit_checkpoints SET at = at - interval '1 hour' WHERE tenant = ? AND seq <= 40`, b.Tenant)
+	b.exec(`UPDATE audit_checkpoints SET at = at - interval '1 hour'
+		WHERE tenant = ? AND seq <= 40`, b.Tenant)
 	since := time.Now().Add(-30 * time.Minute)
 	if _, err := verify(b.export(since), audit.Pins{}); brokenAt(t, err) != 40 {
 		t.Errorf("a checkpoint with another time: %v", err)
@@ -315,35 +316,46 @@ func TestTamperingInTheDatabaseIsFound(t *testing.T) {
 		first     int64
 	}{
 		"a changed entry": {
-			`UPDATE audit_entries SET after = '{"title":"Clerk"}' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 17)`, 17,
+			`UPDATE audit_entries SET after = '{"title":"Clerk"}'
+				WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 17)`, 17,
 		},
 		"JSON that means the same": {
-			`UPDATE audit_entries SET before = '{ "title":"Clerk"}' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 18)`, 18,
+			`UPDATE audit_entries SET before = '{ "title":"Clerk"}'
+				WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 18)`, 18,
 		},
 		"a time that is none": {
-			`UPDATE audit_entries SET at = 'infinity' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 19)`, 19,
+			`UPDATE audit_entries SET at = 'infinity'
+				WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 19)`, 19,
 		},
 		"a year before Christ": {
-			`UPDATE audit_entries SET at = (to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00 BC')::timestamptz WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 20)`, 20,
+			`UPDATE audit_entries SET at = (to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')
+				|| '+00 BC')::timestamptz WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals
+				WHERE tenant = ?0 AND seq = 20)`, 20,
 		},
 		"an entry of no customer": {
-			`UPDATE audit_entries SET customer = NULL WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 21)`, 21,
+			`UPDATE audit_entries SET customer = NULL
+				WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 21)`, 21,
 		},
 		"an entry moved by its tx": {
-			`UPDATE audit_entries SET tx = '9999999999' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 22)`, 22,
+			`UPDATE audit_entries SET tx = '9999999999'
+				WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 22)`, 22,
 		},
 		"a removed entry": {
-			`DELETE FROM audit_entries WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 23)`, 23,
+			`DELETE FROM audit_entries WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals
+				WHERE tenant = ?0 AND seq = 23)`, 23,
 		},
 		"a removed seal": {`DELETE FROM audit_seals WHERE tenant = ?0 AND seq = 24`, 24},
 		"a changed seal": {
 			`UPDATE audit_seals SET hash = sha256('x') WHERE tenant = ?0 AND seq = 25`, 25,
 		},
 		"the last entries removed": {
-			`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > 90)`, 91,
+			`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals
+				WHERE tenant = ?0 AND seq > 90)`, 91,
 		},
 		"an entry put between": {
-			`INSERT INTO audit_entries (tenant, id, tx, client, entity, action, decision, object, uid) SELECT tenant, -1, '7', 'staff', 1, 'x', 'done', 'y', 'z' FROM audit_seals WHERE tenant = ?0 AND seq = 30`, 101,
+			`INSERT INTO audit_entries (tenant, id, tx, client, entity, action, decision, object, uid)
+				SELECT tenant, -1, '7', 'staff', 1, 'x', 'done', 'y', 'z' FROM audit_seals
+				WHERE tenant = ?0 AND seq = 30`, 101,
 		},
 		"an entry that waited removed": {`INSERT INTO audit_unsealed (tenant, entry) VALUES (?0, 999999999)`, 101},
 		"the whole tail, with what vouches for it": {

@@ -62,10 +62,10 @@ func spaced(all []string) []string {
 	return all
 }
 
-var ourColumns = strings.Fields(`countryCode nationalIdType nationalId bic name recordType successor addressLine1 addressLine2
-	city state postalCode ach fedwireTransfer fedwireSettlementOnly fedwireSecurities rtpParticipant rtpServices
-	rtpReceivingConnection rtpSignOnStatus rtpActivatedOn rtpStatus rtpConnectionStatus fedNowServices fedNowStatus
-	fedNowConnectionStatus`)
+var ourColumns = strings.Fields(`countryCode nationalIdType nationalId bic name recordType successor
+	addressLine1 addressLine2 city state postalCode ach fedwireTransfer fedwireSettlementOnly fedwireSecurities
+	rtpParticipant rtpServices rtpReceivingConnection rtpSignOnStatus rtpActivatedOn rtpStatus
+	rtpConnectionStatus fedNowServices fedNowStatus fedNowConnectionStatus`)
 
 // texts are what a bank's line has, in the order of the columns.
 func texts(e *banks.Entry) []string {

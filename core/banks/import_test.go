@@ -123,7 +123,8 @@ func TestFedACHAndFedwireDescribeABankTogether(t *testing.T) {
 		achLine(2, "2", routing(1), "Former"), achLine(5, "0", none, "Federal Reserve")), [6]int64{3})
 	d.holds(
 		"US:"+routing(1)+" First National [ACH Fedwire]", "US:"+routing(2)+" Former []",
-		"US:"+routing(3)+" THIRD []", "US:"+routing(4)+" FOURTH []", "US:"+routing(5)+" Federal Reserve [ACH]")
+		"US:"+routing(3)+" THIRD []",
+		"US:"+routing(4)+" FOURTH []", "US:"+routing(5)+" Federal Reserve [ACH]")
 	bank, err := d.Banks.Routed(d.Staff(), routing(2))
 	if err != nil || bank.Successor != routing(1) || bank.RecordType != "NEW" ||
 		bank.Address.PostalCode != "43215" ||
@@ -181,11 +182,14 @@ func TestTheJSONOfTheFederalReserveReadsAsItsText(t *testing.T) {
 	t.Parallel()
 	d := newDirectory(t)
 	ach := fmt.Sprintf(`{"fedACHParticipants": {"response": {"code": 100}, "fedACHParticipants": [
-{"routingNumber": %q, "officeCode": "O", "recordTypeCode": "1", "newRoutingNumber": "000000000", "customerName": "First",
- "customerAddress": "1 Main St", "customerCity": "Columbus", "customerState": "OH", "customerZip": "43215", "customerZipExt": "4470"},
+{"routingNumber": %q, "officeCode": "O", "recordTypeCode": "1", "newRoutingNumber": "000000000",`+
+		` "customerName": "First",
+ "customerAddress": "1 Main St", "customerCity": "Columbus", "customerState": "OH", `+
+		`"customerZip": "43215", "customerZipExt": "4470"},
 {"routingNumber": 7},
 {"routingNumber": %q, "recordTypeCode": "9", "customerName": "Ninth"},
-{"routingNumber": %q, "recordTypeCode": "1", "customerName": "Second"}]}}`, routing(1), routing(9), routing(2))
+{"routingNumber": %q, "recordTypeCode": "1", "customerName": "Second"}]}}`, routing(1),
+		routing(9), routing(2))
 	got := d.read(banks.Import{Format: "fedach"}, "\r\n "+ach)
 	if got.err != nil || got.counts != [6]int64{2, 0, 0, 0, 2} || !slices.Equal(got.refused, []string{
 		"5: the object has fields of other kinds", "6: the record type is none of 0, 1 and 2",
@@ -194,7 +198,8 @@ func TestTheJSONOfTheFederalReserveReadsAsItsText(t *testing.T) {
 	}
 	d.fine(banks.Import{Format: "fedwire"},
 		fmt.Sprintf(`[{"routingNumber": %q, "customerName": "FIRST", "customerCity": "X",
-		"fundsEligibility": "Y", "fundsSettlementOnlyStatus": " ", "securitiesEligibility": "N"}]`, routing(1)), [6]int64{1})
+		"fundsEligibility": "Y", "fundsSettlementOnlyStatus": " ", "securitiesEligibility": "N"}]`,
+			routing(1)), [6]int64{1})
 	d.holds("US:"+routing(1)+" First [ACH Fedwire]", "US:"+routing(2)+" Second [ACH]")
 	if bank, _ := d.Banks.Routed(d.Staff(), routing(1)); bank.Address.PostalCode != "43215-4470" {
 		t.Errorf("%+v", bank)
@@ -269,10 +274,13 @@ func TestLinesThatAreNoBankAreRefusedByTheirNumbers(t *testing.T) {
 	}
 	own := d.read(banks.Import{Format: "csv"},
 		"bic,name,countryCode,ach\nMAASNL20,Maasbank,NL,true\nMAASNL20,\n"+
-			"MAASNL2,Short,NL,\nBVPTFRP0,\"Vieux\nPort\",FR,\nSCHDBEB0,Schelde,BE,perhaps\n,Nothing,BE,\nSEFDCHZ0,\"Bank \"x,CH,\n"+
-			"THGTGB20XXX,Thames,GB,\nMNTBJPJ0,Minato,Nippon,\nMPLHCAT0,Maple,CA,1\nAAAABEB0,A,BE,\nBBBBBEB0,B,BE,\nCCCCBEB0,C,BE,\n")
+			"MAASNL2,Short,NL,\nBVPTFRP0,\"Vieux\nPort\",FR,\nSCHDBEB0,Schelde,BE,perhaps\n,Nothing,BE,\n"+
+			"SEFDCHZ0,\"Bank \"x,CH,\n"+
+			"THGTGB20XXX,Thames,GB,\nMNTBJPJ0,Minato,Nippon,\nMPLHCAT0,Maple,CA,1\nAAAABEB0,A,BE,\n"+
+			"BBBBBEB0,B,BE,\nCCCCBEB0,C,BE,\n")
 	if want := []string{
-		"3: wrong number of fields", "4: bic: must be a BIC of 8 or 11 characters", "7: ach: must be true or false",
+		"3: wrong number of fields",
+		"4: bic: must be a BIC of 8 or 11 characters", "7: ach: must be true or false",
 		"8: bic: is required", `9: extraneous or missing " in quoted-field`,
 		"11: countryCode: must be an ISO 3166-1 country code of two or three letters",
 	}; own.err != nil || own.counts != [6]int64{7, 0, 0, 0, 6} || !slices.Equal(own.refused, want) {

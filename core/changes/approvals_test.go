@@ -145,8 +145,8 @@ func TestSomethingNewIsPendingUntilASecondPersonDecides(t *testing.T) {
 		if approved { // frees its e-mail address for the next
 			_, err := o.Signatories.Remove(o.Staff(), 0, o.person.UID, changes.RequestOptions{})
 			o.must(err)
-			o.byHand(`UPDATE signatories SET email_address = 'other@mail.example' WHERE tenant = ? AND uid = ?`,
-				o.Tenant, o.person.UID)
+			o.byHand(`UPDATE signatories SET email_address = 'other@mail.example'
+				WHERE tenant = ? AND uid = ?`, o.Tenant, o.person.UID)
 		}
 	}
 }
@@ -254,7 +254,9 @@ func TestWhetherPeopleDecideIsOnTheRecord(t *testing.T) {
 	o.letDecide(false)
 	var login, before, after string
 	o.must(o.DB.NewRaw(
-		`SELECT login_id, before::text, after::text FROM audit_entries WHERE tenant = ? AND action = 'changeSettings'`, o.Tenant).Scan(t.Context(), &login, &before, &after))
+		`SELECT login_id, before::text, after::text FROM audit_entries
+			WHERE tenant = ? AND action = 'changeSettings'`, o.Tenant).
+		Scan(t.Context(), &login, &before, &after))
 	if login != "jo" || before != `{"peopleDecide":true}` || after != "{}" {
 		t.Errorf("%s %s %s", login, before, after)
 	}
@@ -414,8 +416,8 @@ func TestOnlyOneOfTwoDecisionsCounts(t *testing.T) {
 		if won != 1 || made > 1 || (made == 1) != (a.Status == changes.Approved) {
 			t.Errorf("%d won, %d changes were made, it is %s", won, made, a.Status)
 		}
-		o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1 WHERE tenant = ? AND uid = ?`, o.Tenant,
-			o.person.UID)
+		o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1
+			WHERE tenant = ? AND uid = ?`, o.Tenant, o.person.UID)
 	}
 }
 
@@ -446,8 +448,8 @@ func TestOneChangeOfAThingWaitsAtATime(t *testing.T) {
 	_, err = o.Signatories.Remove(o.Staff(), 0, o.person.UID, changes.RequestOptions{})
 	is(t, "a removal", err, changes.ErrWaiting)
 	// To switch dual approval off in the meantime does not help either.
-	o.byHand(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`, o.Tenant,
-		o.customer.UID)
+	o.byHand(`UPDATE customers SET access_customer_dual_approval = false
+		WHERE tenant = ? AND uid = ?`, o.Tenant, o.customer.UID)
 	_, err = o.ask(o.Staff(), "Chair")
 	is(t, "a change that needs no second person any more", err, changes.ErrWaiting)
 	o.must(o.approve(o.Checker(), uid))
@@ -546,7 +548,8 @@ func TestADraftOpensInItsPlaceOnly(t *testing.T) {
 	out, err := o.Signatories.Change(o.Staff(), 0, second.UID, signatories.Draft{Title: given.Of("Chair")},
 		changes.RequestOptions{})
 	o.must(err)
-	o.byHand(`UPDATE approvals SET draft = (SELECT draft FROM approvals WHERE tenant = ?0 AND uid = ?1) WHERE tenant = ?0 AND uid = ?2`, o.Tenant, out.Approval, uid)
+	o.byHand(`UPDATE approvals SET draft = (SELECT draft FROM approvals WHERE tenant = ?0 AND uid = ?1)
+		WHERE tenant = ?0 AND uid = ?2`, o.Tenant, out.Approval, uid)
 	err = o.approve(o.Checker(), uid)
 	var f *fault.Fault
 	if err == nil || errors.As(err, &f) {
@@ -565,9 +568,11 @@ func TestAChangeOfAMakerWhoEndedIsNotApproved(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			o.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions) VALUES (?, 'left', 'Left', '', 0, '{}')`, o.Tenant)
+			o.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions)
+				VALUES (?, 'left', 'Left', '', 0, '{}')`, o.Tenant)
 			person := uuid.New()
-			o.Exec(`INSERT INTO users (tenant, uid, customer, login_id, first_name, last_name, status) VALUES (?, ?, ?, 'left', 'Jane', 'Doe', 'Active')`,
+			o.Exec(`INSERT INTO users (tenant, uid, customer, login_id, first_name, last_name, status)
+				VALUES (?, ?, ?, 'left', 'Jane', 'Doe', 'Active')`,
 				o.Tenant, person.String(), o.customer.UID)
 			maker, err := access.Require(o.Staff())
 			o.must(err)

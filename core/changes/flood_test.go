@@ -16,7 +16,8 @@ func (d *desk) folded(stopping bool) (reasons []string) {
 	d.t.Helper()
 	d.must(d.Audit.RecordFolded(d.operator(), stopping))
 	d.must(d.DB.NewRaw(
-		`SELECT client || ': ' || reason FROM audit_entries WHERE tenant = ? AND object = 'refusals' ORDER BY id`,
+		`SELECT client || ': ' || reason FROM audit_entries
+			WHERE tenant = ? AND object = 'refusals' ORDER BY id`,
 		d.Tenant).Scan(d.t.Context(), &reasons))
 	return reasons
 }

@@ -94,7 +94,9 @@ func TestAKeyStandsForOneRequest(t *testing.T) {
 			changes.RequestOptions{IdempotencyKey: "k", Version: 3, Reason: "why"},
 		},
 		"other customer": {
-			changes.Target{UID: "7"}, "hello", changes.RequestOptions{IdempotencyKey: "k", Version: 3, Reason: "why"},
+			changes.Target{UID: "7"},
+			"hello",
+			changes.RequestOptions{IdempotencyKey: "k", Version: 3, Reason: "why"},
 		},
 	} {
 		_, err := d.say(d.Staff(), d.take, c.at, c.text, c.options)
@@ -132,10 +134,12 @@ func TestAKeyLivesForSevenDaysOfTheDatabase(t *testing.T) {
 	d.Clock.Advance(90 * 24 * time.Hour)
 	out, err := d.ask("k")
 	d.replayed("the bank's clock was moved", out, err)
-	d.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '6 days 23 hours' WHERE tenant = ?`, d.Tenant)
+	d.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '6 days 23 hours'
+		WHERE tenant = ?`, d.Tenant)
 	out, err = d.ask("k")
 	d.replayed("on the seventh day", out, err)
-	d.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '7 days 1 second' WHERE tenant = ?`, d.Tenant)
+	d.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '7 days 1 second'
+		WHERE tenant = ?`, d.Tenant)
 	out, err = d.ask("k")
 	d.fresh("afterwards", out, err)
 	out, err = d.ask("k")
@@ -179,7 +183,8 @@ func TestOldKeysArePurgedBankByBank(t *testing.T) {
 	other := deskAt(t, d.Other())
 	for _, at := range []*desk{d, other} {
 		at.byHand(`INSERT INTO idempotency_keys (tenant, client, operation, key, request, created_at)
-			SELECT ?, 'staff', 'takeNote', n::text, '', clock_timestamp() - interval '7 days 1 hour' FROM generate_series(1, 1005) AS n`, at.Tenant)
+			SELECT ?, 'staff', 'takeNote', n::text, '', clock_timestamp() - interval '7 days 1 hour'
+			FROM generate_series(1, 1005) AS n`, at.Tenant)
 		_, err := at.ask("k")
 		at.must(err)
 		if n := at.keys(); n != 1006 { // a write removes none
@@ -253,7 +258,8 @@ func TestACopyOfARequestInFlightIsToldToComeBack(t *testing.T) {
 	for name, ask := range map[string]func() (changes.Outcome[string], error){
 		"here": func() (changes.Outcome[string], error) { return d.ask("k") },
 		"elsewhere": func() (changes.Outcome[string], error) {
-			return d.say(d.Staff(), elsewhere, changes.Target{}, "hello", changes.RequestOptions{IdempotencyKey: "k"})
+			return d.say(d.Staff(), elsewhere, changes.Target{}, "hello",
+				changes.RequestOptions{IdempotencyKey: "k"})
 		},
 	} {
 		copies.Go(func() {

@@ -13,8 +13,8 @@ import (
 func (o *office) leave(n int, client string, party customers.UID) {
 	o.byHand(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version,
 		maker_client, maker_party)
-		SELECT ?, ?, 'changeSignatory', 'signatory', 'x' || n, false, '', 1, ?, ? FROM generate_series(1, ?) AS n`,
-		o.Tenant, o.customer.UID, client, party, n)
+		SELECT ?, ?, 'changeSignatory', 'signatory', 'x' || n, false, '', 1, ?, ?
+		FROM generate_series(1, ?) AS n`, o.Tenant, o.customer.UID, client, party, n)
 }
 
 // asks requests a change as this caller, which is refused at once if it waits.

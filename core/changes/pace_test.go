@@ -82,7 +82,8 @@ func TestCallsOfFewTriesGetPastASlowThing(t *testing.T) {
 						}
 						return 0, context.DeadlineExceeded
 					}
-					rest = slices.DeleteFunc(slices.Clone(rest), func(n int) bool { return slices.Contains(some, n) })
+					rest = slices.DeleteFunc(slices.Clone(rest),
+						func(n int) bool { return slices.Contains(some, n) })
 					return len(some), nil
 				})
 				cancel()
@@ -181,13 +182,14 @@ func TestWhatFailsIsDoneAlone(t *testing.T) {
 func TestOneOfManyThatPanicsStopsNoOther(t *testing.T) {
 	t.Parallel()
 	var taken []int
-	n, err := changes.AllOrEach(t.Context(), changes.NewPace(9), []int{1, 2, 3}, number, func(some []int) (int, error) {
-		if slices.Contains(some, 1) {
-			panic("a text of another bank")
-		}
-		taken = append(taken, some...)
-		return len(some), nil
-	})
+	n, err := changes.AllOrEach(t.Context(), changes.NewPace(9), []int{1, 2, 3}, number,
+		func(some []int) (int, error) {
+			if slices.Contains(some, 1) {
+				panic("a text of another bank")
+			}
+			taken = append(taken, some...)
+			return len(some), nil
+		})
 	if n != 2 || err == nil || !strings.Contains(err.Error(), "a text of another bank") ||
 		!slices.Equal(taken, []int{2, 3}) {
 		t.Errorf("%d %v %v", n, taken, err)

@@ -141,7 +141,8 @@ func TestTheRecordOfARefusalSaysWhoWantedWhatAndWhyNot(t *testing.T) {
 		Customer                                     int64
 	}
 	d.must(d.DB.NewRaw(
-		`SELECT client, login_id, action, object, uid, reason, customer FROM audit_entries WHERE tenant = ? AND decision = 'refused'`, d.Tenant).Scan(t.Context(), &got))
+		`SELECT client, login_id, action, object, uid, reason, customer FROM audit_entries
+			WHERE tenant = ? AND decision = 'refused'`, d.Tenant).Scan(t.Context(), &got))
 	want := got
 	want.Client, want.LoginID, want.Action, want.Object, want.UID, want.Reason, want.Customer = "portal", "ada",
 		"takeNote", "note", "7", "the notebook is full", int64(d.Self.UID)

@@ -64,11 +64,13 @@ func TestAllFaultsOfARequestAreGatheredInTheirOrder(t *testing.T) {
 		got = append(got, f.Subject+" "+f.Field+" "+string(f.Problem))
 	}
 	want := "customer legalName REQUIRED, customer emailAddress INVALID, customer legalAddress.city REQUIRED, " +
-		"customer limits[1].appLimits[0].value MIN, customer [2].entityLimitId REQUIRED, customer shortName NOTALLOWED"
+		"customer limits[1].appLimits[0].value MIN, customer [2].entityLimitId REQUIRED, " +
+		"customer shortName NOTALLOWED"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("%s", got)
 	}
-	if !c.Failed("legalName") || c.Failed("note") || !c.In("legalAddress").Failed("city") || c.Failed("city") {
+	if !c.Failed("legalName") || c.Failed("note") || !c.In("legalAddress").Failed("city") ||
+		c.Failed("city") {
 		t.Error("the blamed fields are others")
 	}
 }

@@ -64,7 +64,8 @@ func TestAnAmountIsExact(t *testing.T) {
 	t.Parallel()
 	c := check.Of("thing")
 	if got := c.Amount("field", "12.5",
-		"USD"); got == nil || got.Minor != 1250 || got.Currency != "USD" || c.Amount("absent", "", "USD") != nil ||
+		"USD"); got == nil || got.Minor != 1250 || got.Currency != "USD" ||
+		c.Amount("absent", "", "USD") != nil ||
 		c.Err() != nil {
 		t.Errorf("%v %v", got, c.Err())
 	}

@@ -121,7 +121,8 @@ func remainder97(text string) int64 {
 func TestAnyWrongDigitOfARoutingNumberIsFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		first := rapid.StringMatching(`(0[1-9]|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)[0-9]{6}`).Draw(t, "first")
+		first := rapid.StringMatching(`(0[1-9]|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)[0-9]{6}`).
+			Draw(t, "first")
 		right := 0
 		number := ""
 		for last := range 10 { // exactly one last digit is correct
@@ -152,7 +153,8 @@ func TestAnyWrongPlaceOfALEIIsFound(t *testing.T) {
 		at := rapid.IntRange(6, 16).Draw(t, "swap")
 		swapped := number[:at] + number[at+1:at+2] + number[at:at+1] + number[at+2:]
 		// B1 and 1B both become 111, so only swaps of characters of one kind are certain to be found.
-		if swapped != number && (number[at] < 'A') == (number[at+1] < 'A') && passes((*check.Fields).LEI, swapped) {
+		if swapped != number && (number[at] < 'A') == (number[at+1] < 'A') &&
+			passes((*check.Fields).LEI, swapped) {
 			t.Errorf("%s passes like %s", swapped, number)
 		}
 	})
@@ -164,7 +166,8 @@ func TestAnyWrongPlaceOfAnIBANIsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`GB[A-Z]{4}[0-9]{14}`), rapid.StringMatching(`DE[0-9]{18}`),
 			rapid.StringMatching(`MT[A-Z]{4}[0-9]{5}[A-Z0-9]{18}`),
-			rapid.StringMatching(`NO[0-9]{11}`), rapid.StringMatching(`BR[0-9]{23}[A-Z][A-Z0-9]`)).Draw(t, "text")
+			rapid.StringMatching(`NO[0-9]{11}`), rapid.StringMatching(`BR[0-9]{23}[A-Z][A-Z0-9]`)).
+			Draw(t, "text")
 		country, rest := text[:2], text[2:]
 		number := country + fmt.Sprintf("%02d", 98-remainder97(rest+country+"00")) + rest
 		if !passes(iban, number) {

@@ -52,7 +52,8 @@ func TestAPIKeyBelongsToTheBankOrToOneOfItsPartners(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	const partner, corporate = 7_000_001, 7_000_002
-	insert := `INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status) VALUES (?, ?, ?, ?3, ?3, ?3, 'Active')`
+	insert := `INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status)
+		VALUES (?, ?, ?, ?3, ?3, ?3, 'Active')`
 	b.exec(insert, b.tenant.ID, partner, partner, "Downstream Partner")
 	b.exec(insert, b.tenant.ID, corporate, 0, "Corporate")
 	add := func(key string, customer int64) (*clients.Client, error) {
@@ -93,7 +94,8 @@ func TestAPresetKeepsThePartnersBounds(t *testing.T) {
 		if key == "theirs" {
 			draft.Customer = partner
 		}
-		if added, _, err := b.Clients.Add(b.operator, draft); err != nil || !slices.Equal(added.Permissions, want) {
+		if added, _, err := b.Clients.Add(b.operator, draft); err != nil ||
+			!slices.Equal(added.Permissions, want) {
 			t.Errorf("%s: %+v, %v", key, added, err)
 		}
 	}
@@ -287,7 +289,9 @@ func TestWhatIsDoneToKeysIsRecorded(t *testing.T) {
 		t.Errorf("%q %v", entries, err)
 	}
 	if n := b.one(
-		`SELECT count(*) FROM audit_entries WHERE tenant = ? AND (strpos(audit_entries::text, ?) > 0 OR strpos(audit_entries::text, ?) > 0)`, b.tenant.ID, first, second); n != "0" {
+		`SELECT count(*) FROM audit_entries WHERE tenant = ?
+			AND (strpos(audit_entries::text, ?) > 0 OR strpos(audit_entries::text, ?) > 0)`, b.tenant.ID,
+		first, second); n != "0" {
 		t.Errorf("%s entries have a secret", n)
 	}
 }

@@ -155,8 +155,10 @@ func TestWhoseATokenWasIsRememberedUntilItIsRefused(t *testing.T) {
 func TestAPartnerThatIsNotActiveHasNoTokens(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	b.exec(`INSERT INTO customers (tenant, uid, legal_name, short_name, type, status, owner) VALUES (?, 4711, 'Partner', 'partner', 'Downstream Partner', 'Active', 4711)`, b.tenant.ID)
-	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), 4711, 'nina', 'Active')`, b.tenant.ID)
+	b.exec(`INSERT INTO customers (tenant, uid, legal_name, short_name, type, status, owner)
+		VALUES (?, 4711, 'Partner', 'partner', 'Downstream Partner', 'Active', 4711)`, b.tenant.ID)
+	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status)
+		VALUES (?, gen_random_uuid(), 4711, 'nina', 'Active')`, b.tenant.ID)
 	secrets := map[string]string{}
 	for key, user := range map[string]string{"theirs": "", "ninas": "nina"} {
 		_, secret, err := b.Clients.Add(b.operator,

@@ -115,8 +115,8 @@ func TestPrivateHalfOfASigningKeyIsSealed(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.issue("portal", b.client("portal"))
-	row := b.one(`SELECT k.public::text || encode(k.private, 'escape') FROM signing_keys AS k WHERE tenant = ?`,
-		b.tenant.ID)
+	row := b.one(`SELECT k.public::text || encode(k.private, 'escape')
+		FROM signing_keys AS k WHERE tenant = ?`, b.tenant.ID)
 	// the start of every private key in PKCS 8 and base64
 	if strings.Contains(row, `"d"`) || strings.Contains(row, "MIG") {
 		t.Errorf("row = %s", row)

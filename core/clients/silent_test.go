@@ -51,10 +51,11 @@ func TestChecksOfATokenEndWhereTheDatabaseIsSilent(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	server := new(silent)
-	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4, Connector: func(c driver.Connector) driver.Connector {
-		server.Connector = c
-		return server
-	}})
+	pools, err := db.Open(dbtest.Shared(t),
+		db.Options{Connections: 4, Connector: func(c driver.Connector) driver.Connector {
+			server.Connector = c
+			return server
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

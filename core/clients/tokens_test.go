@@ -73,7 +73,8 @@ func TestTokenLeadsToItsCaller(t *testing.T) {
 	}
 	if caller.Tenant != b.tenant.ID || caller.TenantCode != b.tenant.Code || caller.Client != "portal" ||
 		caller.Reach != access.OfBank ||
-		caller.Entity == 0 || caller.Partner != caller.Entity || caller.Location().String() != "America/New_York" {
+		caller.Entity == 0 || caller.Partner != caller.Entity ||
+		caller.Location().String() != "America/New_York" {
 		t.Errorf("caller = %+v", caller)
 	}
 	if !caller.May(access.ManageCustomers) || caller.May(access.ManageAccounts) {

@@ -105,7 +105,8 @@ func TestKeyOfAUserBelongsToTheUsersCustomer(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	const partner, corporate = int64(7_000_001), int64(7_000_002)
-	insert := `INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status) VALUES (?, ?, ?, ?3, ?3, ?3, 'Active')`
+	insert := `INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status)
+		VALUES (?, ?, ?, ?3, ?3, ?3, 'Active')`
 	b.exec(insert, b.tenant.ID, partner, partner, "Downstream Partner")
 	b.exec(insert, b.tenant.ID, corporate, partner, "Corporate")
 	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, 'jane', 'Active')`,
@@ -141,7 +142,8 @@ func TestKeySpeaksOnlyForAnActiveUserOfItsBank(t *testing.T) {
 	b := newBank(t)
 	other := b.add(b.tenant.Code+"-other", true).ID
 	b.execAt(other, `UPDATE users SET login_id = 'elsewhere' WHERE tenant = ?`, other)
-	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, ?, customer, 'locked', 'Locked' FROM users WHERE tenant = ?`,
+	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status)
+		SELECT tenant, ?, customer, 'locked', 'Locked' FROM users WHERE tenant = ?`,
 		uuid.NewString(), b.tenant.ID)
 	for _, login := range []string{"nobody", "elsewhere", "locked", "%"} {
 		_, _, err := b.Clients.Add(b.operator,

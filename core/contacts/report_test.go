@@ -84,7 +84,8 @@ func TestTheColumnKeepsEntriesSealedInTheirPlace(t *testing.T) {
 	bank := coretest.New(t)
 	uid := add(t, bank, bank.Staff(), bank.Customer(), complete(func(d *contacts.Draft) {
 		d.RegulatoryReporting = append(d.RegulatoryReporting,
-			contacts.ReportingDraft{Key: "routingNumber", Value: "914820033"}, contacts.ReportingDraft{Key: "social"})
+			contacts.ReportingDraft{Key: "routingNumber", Value: "914820033"},
+			contacts.ReportingDraft{Key: "social"})
 	}))
 	var entries []map[string]string
 	if err := json.Unmarshal([]byte(columnOf(t, bank, uid)), &entries); err != nil || len(entries) != 3 {
@@ -112,7 +113,8 @@ func TestTheColumnKeepsEntriesSealedInTheirPlace(t *testing.T) {
 		t.Errorf("what is not sealed is stored: %v", err)
 	}
 	for _, broken := range []any{"914820033", []byte(`[{"key": 914820033}]`), 7, `{"key": "914820033"}`} {
-		if err := new(contacts.Report).Scan(broken); err == nil || strings.Contains(err.Error(), "914820033") {
+		if err := new(contacts.Report).Scan(broken); err == nil ||
+			strings.Contains(err.Error(), "914820033") {
 			t.Errorf("%v: %v", broken, err)
 		}
 	}

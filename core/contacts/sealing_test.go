@@ -27,7 +27,8 @@ func operator(bank *coretest.Bank) context.Context {
 	return access.Operator(bank.Nobody(), bank.Tenant, bank.Code, coretest.Zone())
 }
 
-const old = `[{"key": "TaxId", "value": "914820033"}, {"key": "social", "value": null}, {"key": "Purpose", "value": "Goods"}]`
+const old = `[{"key": "TaxId", "value": "914820033"}, {"key": "social", "value": null},
+	{"key": "Purpose", "value": "Goods"}]`
 
 func TestEntriesInTheClearAreSealedByTheWorkers(t *testing.T) {
 	t.Parallel()
@@ -57,7 +58,8 @@ func TestEntriesInTheClearAreSealedByTheWorkers(t *testing.T) {
 		opened(t, bank, now, 2) != "Goods" {
 		t.Errorf("sealed it is %+v", now)
 	}
-	if text := columnOf(t, bank, k.UID); strings.Contains(text, "914820033") || strings.Contains(text, "value") {
+	if text := columnOf(t, bank, k.UID); strings.Contains(text, "914820033") ||
+		strings.Contains(text, "value") {
 		t.Error(text)
 	}
 	if got := find(t, bank, bank.Staff(),
@@ -130,7 +132,9 @@ func TestASealedValueIsNotLostToAnOlderProgram(t *testing.T) {
 	k := bank.Contact(bank.Customer())
 	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx,
-			`UPDATE contacts SET regulatory_reporting = '[{"key": "a", "value": "b"}, {"key": "TaxId", "value": ""}]' WHERE tenant = ? AND uid = ?`, bank.Tenant, k.UID)
+			`UPDATE contacts
+				SET regulatory_reporting = '[{"key": "a", "value": "b"}, {"key": "TaxId", "value": ""}]'
+				WHERE tenant = ? AND uid = ?`, bank.Tenant, k.UID)
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "contacts_reporting_kept") {

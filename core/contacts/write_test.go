@@ -125,23 +125,26 @@ func TestANewContactMeetsTheDemandsOfItsGeneration(t *testing.T) {
 	}{
 		"complete, v1": {contacts.Current, func(*contacts.Draft) {}, nil},
 		"nothing, v1": {contacts.Current, func(d *contacts.Draft) { *d = contacts.Draft{} }, []string{
-			"templateName REQUIRED", "name REQUIRED", "contactBank.country REQUIRED", "contactBank.accountNo REQUIRED",
+			"templateName REQUIRED", "name REQUIRED",
+			"contactBank.country REQUIRED", "contactBank.accountNo REQUIRED",
 			"contactBank.accountCcy REQUIRED",
-			"contactBank.accountType REQUIRED", "contactBank.accountSubType REQUIRED", "address.addressLine1 REQUIRED",
+			"contactBank.accountType REQUIRED",
+			"contactBank.accountSubType REQUIRED", "address.addressLine1 REQUIRED",
 			"address.city REQUIRED",
 			"address.postalCode REQUIRED", "address.countryCode REQUIRED",
 		}},
 		"nothing, G1": {
 			contacts.First, func(d *contacts.Draft) { *d = contacts.Draft{Form: contacts.First} }, []string{
-				"externalReferenceId REQUIRED", "templateName REQUIRED", "name REQUIRED", "contactBank.country REQUIRED",
-				"contactBank.accountNo REQUIRED",
+				"externalReferenceId REQUIRED", "templateName REQUIRED",
+				"name REQUIRED", "contactBank.country REQUIRED", "contactBank.accountNo REQUIRED",
 				"contactBank.accountCcy REQUIRED", "contactBank.name REQUIRED",
 			},
 		},
 		"nothing, v2": {
 			contacts.Second, func(d *contacts.Draft) { *d = contacts.Draft{Form: contacts.Second} }, []string{
 				"templateName REQUIRED", "name REQUIRED", "contactBank.country REQUIRED",
-				"contactBank.accountNo REQUIRED", "contactBank.accountCcy REQUIRED", "contactBank.name REQUIRED",
+				"contactBank.accountNo REQUIRED",
+				"contactBank.accountCcy REQUIRED", "contactBank.name REQUIRED",
 			},
 		},
 		"no kind of account, G1": {
@@ -178,7 +181,8 @@ func TestANewContactMeetsTheDemandsOfItsGeneration(t *testing.T) {
 				given.Of(long), given.Of(long)
 		}, []string{
 			"name MAX", "contactBank.name MAX", "intermediaryBank.address.addressLine3 MAX",
-			"otherInfo.beneficiaryNotes MAX", "intermediaryBank.name REQUIRED", "intermediaryBank.address REQUIRED",
+			"otherInfo.beneficiaryNotes MAX",
+			"intermediaryBank.name REQUIRED", "intermediaryBank.address REQUIRED",
 		}},
 		"e-mail": {
 			contacts.Current, func(d *contacts.Draft) { d.EmailAddress = given.Of("post@") },

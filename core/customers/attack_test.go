@@ -171,8 +171,11 @@ func TestAPartnerLowersNoMarginByItself(t *testing.T) {
 	tier := func(name string) customers.ProfileDraft {
 		return customers.ProfileDraft{FXPricingTier: given.Of(name)}
 	}
-	for name, waits := range map[string]bool{"preferred": false, "Standard": false, " premier ": true, "Gold": false} {
-		b.Exec(`UPDATE customers SET profile_fx_pricing_tier = 'Preferred' WHERE tenant = ? AND uid = ?`, b.Tenant, of.UID)
+	for name, waits := range map[string]bool{
+		"preferred": false, "Standard": false, " premier ": true, "Gold": false,
+	} {
+		b.Exec(`UPDATE customers SET profile_fx_pricing_tier = 'Preferred' WHERE tenant = ? AND uid = ?`,
+			b.Tenant, of.UID)
 		out, err := b.Customers.Change(b.Partner(partner), of.UID, customers.Draft{Profile: tier(name)},
 			changes.RequestOptions{})
 		if err != nil || (out.Approval != 0) != waits {

@@ -127,7 +127,8 @@ func TestAttributesAreConfiguredByOperatorsAndOnRecord(t *testing.T) {
 	}
 	var entries int
 	err = bank.DB.NewRaw(
-		`SELECT count(*) FROM audit_entries WHERE tenant = ? AND client = 'operator' AND object = 'attribute' AND uid = 'customer/Region'`, bank.Tenant).Scan(t.Context(), &entries)
+		`SELECT count(*) FROM audit_entries WHERE tenant = ? AND client = 'operator' AND object = 'attribute'
+			AND uid = 'customer/Region'`, bank.Tenant).Scan(t.Context(), &entries)
 	if err != nil || entries != 2 {
 		t.Errorf("%d entries, %v", entries, err)
 	}

@@ -25,8 +25,8 @@ func staffed(t *testing.T) *coretest.Bank {
 // user makes a user of a customer.
 func user(t *testing.T, bank *coretest.Bank, of customers.UID, login, status string) {
 	t.Helper()
-	bank.Exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, ?, ?)`, bank.Tenant,
-		uuid.NewString(), of, login, status)
+	bank.Exec(`INSERT INTO users (tenant, uid, customer, login_id, status)
+		VALUES (?, ?, ?, ?, ?)`, bank.Tenant, uuid.NewString(), of, login, status)
 }
 
 // draft returns a draft with all that a new customer must have, changed by the edits.
@@ -97,7 +97,8 @@ func TestANewCustomerAnswersNewAndIsActive(t *testing.T) {
 		c.ProcessingOrgShortName != bank.Self.ShortName ||
 		c.Language != "English" || c.LegalAddress.CountryCode != "US" ||
 		c.LegalAddress.Country != "United States" || c.MailingAddress != c.LegalAddress ||
-		c.RelationshipManager != "mjones" || c.TaxID.Masked() != "****6789" || !c.CreatedAt.Equal(bank.Now()) {
+		c.RelationshipManager != "mjones" || c.TaxID.Masked() != "****6789" ||
+		!c.CreatedAt.Equal(bank.Now()) {
 		t.Errorf("%+v", c)
 	}
 	if n := count(t, bank, bank.Staff(), customers.Search{}); n != 2 {

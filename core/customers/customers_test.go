@@ -125,9 +125,11 @@ func TestEveryNameIsFoundByItsWords(t *testing.T) {
 	for _, name := range []string{
 		"J.P. Morgan-Test", "D.R.Horton", "Foo S.p.A.", "Booking.com BV", "1-800-Flowers.com", "24-7 Fitness",
 		"Route 9-11", "A/B Testing", "c/o Holder",
-		"/root/ Bakery", "+44 Calls", "v1.2.3 Software", "3.5 Labs", "AT&T.com", "Tom &amp; Jo", "<b>Bold</b>",
+		"/root/ Bakery", "+44 Calls", "v1.2.3 Software",
+		"3.5 Labs", "AT&T.com", "Tom &amp; Jo", "<b>Bold</b>",
 		"user@host Ltd", "https://x.example/a", "Snake_Case",
-		"Back\\slash", "T-Mobile", "1e5 Sciences", "L’Oréal", "Gal·la Cava", "Müller–Söhne", "ИП Иванов", "日本商事",
+		"Back\\slash", "T-Mobile", "1e5 Sciences", "L’Oréal",
+		"Gal·la Cava", "Müller–Söhne", "ИП Иванов", "日本商事",
 		"हिन्दी पुस्तक", "שָׁלוֹם בע״מ",
 	} {
 		c := bank.Customer(coretest.Named(name))
@@ -453,7 +455,8 @@ func TestOnlyWantedColumnsAreRead(t *testing.T) {
 	if got.UID != uid || got.LegalName == "" || got.LegalAddress.City != "Columbus" || got.TaxID.Last4 == "" {
 		t.Errorf("a wanted column is empty: %+v", got)
 	}
-	if got.ShortName != "" || got.LegalAddress.State != "" || got.TaxID.Sealed != nil || got.TaxID.Hash != nil {
+	if got.ShortName != "" || got.LegalAddress.State != "" || got.TaxID.Sealed != nil ||
+		got.TaxID.Hash != nil {
 		t.Errorf("more was read: %+v", got)
 	}
 }
@@ -540,7 +543,8 @@ func TestTypesAndStatusesAreReadInAnyCase(t *testing.T) {
 		}
 	}
 	for _, want := range customers.Statuses {
-		if got, err := customers.ParseStatus("status", strings.ToLower(string(want))); err != nil || got != want {
+		if got, err := customers.ParseStatus("status", strings.ToLower(string(want))); err != nil ||
+			got != want {
 			t.Errorf("%q: %v", want, err)
 		}
 	}

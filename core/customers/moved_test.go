@@ -88,8 +88,8 @@ func TestTheRecordBeforeAMoveIsTheBanks(t *testing.T) {
 			if n := recorded(t, bank, bank.Partner(former), c.UID); n != 1 {
 				t.Fatalf("the former partner read %d entries", n)
 			}
-			bank.Exec(`UPDATE customers SET access_customer_dual_approval = ? WHERE tenant = ? AND uid = ?`, waits,
-				bank.Tenant, c.UID)
+			bank.Exec(`UPDATE customers SET access_customer_dual_approval = ?
+				WHERE tenant = ? AND uid = ?`, waits, bank.Tenant, c.UID)
 			moved, err := bank.Customers.Change(bank.Staff(), c.UID,
 				customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
 			must(t, err)
@@ -118,8 +118,8 @@ func TestTheRecordBeforeAMoveIsTheBanks(t *testing.T) {
 					t.Errorf("%s reads %d of %d entries", who, n, entries)
 				}
 			}
-			bank.Exec(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`,
-				bank.Tenant, c.UID)
+			bank.Exec(`UPDATE customers SET access_customer_dual_approval = false
+				WHERE tenant = ? AND uid = ?`, bank.Tenant, c.UID)
 			noted(bank.Partner(next), c)
 			for who, ctx := range map[string]context.Context{"partner": bank.Partner(next), "customer": person} {
 				if n := recorded(t, bank, ctx, c.UID); n != 1 {
@@ -204,9 +204,10 @@ func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 	for uid, want := range map[positivepay.UID]positivepay.Status{
 		theirs: positivepay.Suspended, own: positivepay.Active,
 	} {
-		found, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[positivepay.UID, positivepay.Rule] {
-			return bank.PositivePay.FindMany(bank.Staff(), b, []positivepay.UID{uid}, db.Columns{})
-		})
+		found, err := coretest.Many(bank, bank.Staff(),
+			func(b *db.Batch) *db.Many[positivepay.UID, positivepay.Rule] {
+				return bank.PositivePay.FindMany(bank.Staff(), b, []positivepay.UID{uid}, db.Columns{})
+			})
 		must(t, err)
 		if got := found[uid][0].State; got != want {
 			t.Errorf("the rule of %s is %s, want %s", found[uid][0].BeneficiaryName, got, want)

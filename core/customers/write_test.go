@@ -86,8 +86,8 @@ func TestEveryFieldOfANewCustomerIsChecked(t *testing.T) {
 			fault.Required,
 		},
 		"no country": {
-			func(d *customers.Draft) { d.LegalAddress.CountryCode = given.Of("XX") }, "legalAddress.countryCode",
-			fault.Malformed,
+			func(d *customers.Draft) { d.LegalAddress.CountryCode = given.Of("XX") },
+			"legalAddress.countryCode", fault.Malformed,
 		},
 		"no flag": {
 			func(d *customers.Draft) { d.MailAddressSameAsLegal = given.Flag{} }, "mailAddressSameAsLegal",
@@ -147,20 +147,20 @@ func TestEveryFieldOfANewCustomerIsChecked(t *testing.T) {
 			fault.Forbidden,
 		},
 		"nobody's party": {
-			func(d *customers.Draft) { d.RelationshipType = new(customers.RelationThirdParty) }, "partnerOrgShortName",
-			fault.Required,
+			func(d *customers.Draft) { d.RelationshipType = new(customers.RelationThirdParty) },
+			"partnerOrgShortName", fault.Required,
 		},
 		"unknown partner": {
 			func(d *customers.Draft) { d.PartnerOrgShortName = given.Of("nobody") }, "partnerOrgShortName",
 			fault.Unknown,
 		},
 		"no partner": {
-			func(d *customers.Draft) { d.PartnerOrgShortName = given.Of(bank.Self.ShortName) }, "partnerOrgShortName",
-			fault.Unknown,
+			func(d *customers.Draft) { d.PartnerOrgShortName = given.Of(bank.Self.ShortName) },
+			"partnerOrgShortName", fault.Unknown,
 		},
 		"unknown parent": {
-			func(d *customers.Draft) { d.ParentEntityShortName = given.Of("nobody") }, "parentEntityShortName",
-			fault.Unknown,
+			func(d *customers.Draft) { d.ParentEntityShortName = given.Of("nobody") },
+			"parentEntityShortName", fault.Unknown,
 		},
 		"charges": {
 			func(d *customers.Draft) { d.Profile.DetailsOfCharge = given.Of("ALL") },
@@ -339,16 +339,16 @@ func TestAPartnersCallerMakesCustomersOfItsOwn(t *testing.T) {
 			func(d *customers.Draft) { d.Type = new(customers.ProcessingOrg) }, "customerType", fault.Forbidden,
 		},
 		"a rival's": {
-			func(d *customers.Draft) { d.PartnerOrgShortName = given.Of(rival.ShortName) }, "partnerOrgShortName",
-			fault.Unknown,
+			func(d *customers.Draft) { d.PartnerOrgShortName = given.Of(rival.ShortName) },
+			"partnerOrgShortName", fault.Unknown,
 		},
 		"below a rival's": {
-			func(d *customers.Draft) { d.ParentEntityShortName = given.Of(theirs.ShortName) }, "parentEntityShortName",
-			fault.Unknown,
+			func(d *customers.Draft) { d.ParentEntityShortName = given.Of(theirs.ShortName) },
+			"parentEntityShortName", fault.Unknown,
 		},
 		"below the bank's": {
-			func(d *customers.Draft) { d.ParentEntityShortName = given.Of(banks.ShortName) }, "parentEntityShortName",
-			fault.Unknown,
+			func(d *customers.Draft) { d.ParentEntityShortName = given.Of(banks.ShortName) },
+			"parentEntityShortName", fault.Unknown,
 		},
 		"a rival's manager": {
 			func(d *customers.Draft) { d.RelationshipManager = given.Of("rivals") }, "relationshipManager",
@@ -478,7 +478,8 @@ func TestPartnerParentAndTypeSayWhoseACustomerIs(t *testing.T) {
 	counted(t, bank)
 
 	if c := change(t, bank, staff, heir.UID,
-		func(d *customers.Draft) { d.ParentEntityShortName = given.Of("") }); c.Owner != 0 || c.Parent != nil {
+		func(d *customers.Draft) { d.ParentEntityShortName = given.Of("") }); c.Owner != 0 ||
+		c.Parent != nil {
 		t.Errorf("without its parent: %+v", c)
 	}
 	if c := change(t, bank, staff, ours.UID, of(rival)); c.Owner != rival.UID ||
@@ -511,8 +512,8 @@ func TestTheBankItselfStaysWhatItIs(t *testing.T) {
 	}
 	blames(t, "another",
 		try(bank, bank.Staff(), other.UID,
-			func(d *customers.Draft) { d.RelationshipType = new(customers.RelationSelf) }), "relationshipType",
-		fault.Forbidden)
+			func(d *customers.Draft) { d.RelationshipType = new(customers.RelationSelf) }),
+		"relationshipType", fault.Forbidden)
 	if _, err := bank.Customers.Suspend(bank.Staff(), bank.Self.UID,
 		changes.RequestOptions{}); !errors.Is(err, customers.ErrSelf) {
 		t.Error(err)
@@ -534,7 +535,8 @@ func TestAnUpdateChangesWhatItGivesAndNothingElse(t *testing.T) {
 	})
 	if got.ShortName != c.ShortName || got.LegalName != "New Name" || got.LegalAddress.City != "Dayton" ||
 		got.LegalAddress.Line1 != c.LegalAddress.Line1 ||
-		got.MailingAddress != got.LegalAddress || got.TaxID.Last4 != "4321" || !got.Access.PaymentDualApproval ||
+		got.MailingAddress != got.LegalAddress || got.TaxID.Last4 != "4321" ||
+		!got.Access.PaymentDualApproval ||
 		got.CostCenter != c.CostCenter ||
 		got.Status != c.Status || got.Owner != c.Owner || got.Version != 2 || got.Type != c.Type {
 		t.Errorf("%+v", got)
@@ -745,7 +747,8 @@ func TestNobodyLoosensTheApprovalOfPaymentsAlone(t *testing.T) {
 		was := find(t, bank, customer.UID).Access
 		out, err := bank.Customers.Change(bank.Staff(), customer.UID, customers.Draft{Access: c.draft},
 			changes.RequestOptions{})
-		if err != nil || (out.Approval != 0) != c.waits || (find(t, bank, customer.UID).Access == was) != c.waits {
+		if err != nil || (out.Approval != 0) != c.waits ||
+			(find(t, bank, customer.UID).Access == was) != c.waits {
 			t.Errorf("%s: %+v %v", name, out, err)
 		}
 	}
@@ -806,7 +809,8 @@ func TestNoTaxIDStandsAnywhereInTheClear(t *testing.T) {
 	for _, table := range []string{"customers", "audit_entries", "events", "idempotency_keys", "approvals"} {
 		var seen, rows int
 		err := bank.DB.NewRaw(
-			"SELECT count(*) FILTER (WHERE x::text LIKE '%7654321%' OR x::text LIKE '%37373635343332%'), count(*) FROM "+table+" AS x WHERE tenant = ?", bank.Tenant).
+			"SELECT count(*) FILTER (WHERE x::text LIKE '%7654321%' OR x::text LIKE '%37373635343332%'), "+
+				"count(*) FROM "+table+" AS x WHERE tenant = ?", bank.Tenant).
 			Scan(t.Context(), &seen, &rows)
 		if err != nil || seen != 0 || rows == 0 {
 			t.Errorf("%s: %d of %d rows show it (%v)", table, seen, rows, err)
@@ -1011,7 +1015,8 @@ func TestACustomerOfAPartnerHasThePartnersLimits(t *testing.T) {
 			Code    string
 			Ceiling int64
 		}
-		if err := bank.DB.NewRaw(`SELECT code, ceiling FROM limits WHERE tenant = ? AND customer = ?`, bank.Tenant,
+		if err := bank.DB.NewRaw(`SELECT code, ceiling FROM limits
+			WHERE tenant = ? AND customer = ?`, bank.Tenant,
 			saved.Result.UID).Scan(t.Context(), &all); err != nil {
 			t.Fatal(err)
 		}

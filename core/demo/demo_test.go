@@ -49,7 +49,8 @@ func sandboxAt(t testing.TB, now time.Time) (*core.Core, access.Tenant) {
 	var tenant access.Tenant
 	err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw(
-			`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
+			`INSERT INTO tenants (code, name, zone, currency, sandbox)
+				VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
 			Scan(ctx, &tenant)
 	})
 	if err != nil {
@@ -136,8 +137,9 @@ func dump(t *testing.T, c *core.Core) map[string][]string {
 	all := map[string][]string{}
 	for table, without := range map[string]string{
 		"customers": "{tax_id_sealed,tax_id_hash}",
-		"accounts":  "{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,external_token_sealed,external_token_hash}",
-		"contacts":  "{bank_account_number_sealed,bank_account_number_hash}", "signatories": "{}",
+		"accounts": "{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,external_token_sealed," +
+			"external_token_hash}",
+		"contacts": "{bank_account_number_sealed,bank_account_number_hash}", "signatories": "{}",
 		"limits": "{updated_at}", "limit_usage": "{}", "fee_tiers": "{created_at}", "balances": "{}",
 		"journals": "{}", "postings": "{}", "users": "{}", "roles": "{}", "user_roles": "{}",
 		"customer_counts": "{}", "payments": "{}", "payment_steps": "{}", "fee_catalogue": "{}",
@@ -158,7 +160,8 @@ func TestASmallerDemoBankIsTheBeginningOfALargerOne(t *testing.T) {
 	t.Parallel()
 	small, _ := filled(t, demo.Options{Customers: 60})
 	large, _ := filled(t, demo.Options{Customers: 90})
-	of := `SELECT (to_jsonb(r) - '{tax_id_sealed,tax_id_hash}'::text[])::text FROM customers AS r WHERE uid <= 1000060 ORDER BY uid`
+	of := `SELECT (to_jsonb(r) - '{tax_id_sealed,tax_id_hash}'::text[])::text FROM customers AS r
+		WHERE uid <= 1000060 ORDER BY uid`
 	var a, b []string
 	if err := errors.Join(small.DB.NewRaw(of).Scan(t.Context(), &a),
 		large.DB.NewRaw(of).Scan(t.Context(), &b)); err != nil {
@@ -187,7 +190,8 @@ func TestTheDocumentedFactsHold(t *testing.T) {
 	var subTypes []accounts.SubType
 	for k, a := range list.Of[demo.First] {
 		subTypes = append(subTypes, a.SubType)
-		if a.UID != demo.Account(1, k) || a.Number.Last4 != demo.AccountNumber(1, k)[8:] || a.Balances() == nil {
+		if a.UID != demo.Account(1, k) || a.Number.Last4 != demo.AccountNumber(1, k)[8:] ||
+			a.Balances() == nil {
 			t.Errorf("account %d: %s, %s, %v", k, a.UID, a.Number, a.Balances())
 		}
 	}
@@ -271,7 +275,8 @@ func TestTheCountersAreRight(t *testing.T) {
 	c, tenant := filled(t, demo.Options{Customers: 333})
 	wrong := count(t, c,
 		`SELECT count(*) FROM (SELECT owner, count(*) AS n FROM customers WHERE tenant = ?0 GROUP BY owner) AS c
-		FULL JOIN (SELECT owner, sum(customers) AS n FROM customer_counts WHERE tenant = ?0 GROUP BY owner) AS k USING (owner) WHERE c.n IS DISTINCT FROM k.n`, tenant)
+		FULL JOIN (SELECT owner, sum(customers) AS n FROM customer_counts WHERE tenant = ?0
+			GROUP BY owner) AS k USING (owner) WHERE c.n IS DISTINCT FROM k.n`, tenant)
 	if wrong != 0 {
 		t.Errorf("%d owners are counted wrongly", wrong)
 	}
@@ -295,7 +300,8 @@ func TestEveryLimitLeavesSomething(t *testing.T) {
 	}
 	over := count(t, c, `SELECT count(*) FROM limits AS l JOIN (
 		SELECT customer, rail, sum(amount) AS month FROM limit_usage GROUP BY customer, rail) AS u
-		ON u.customer = l.customer AND l.code = u.rail || '_PAYMENT_LIMIT_PER_WEEK' WHERE u.month > l.ceiling`)
+		ON u.customer = l.customer AND l.code = u.rail || '_PAYMENT_LIMIT_PER_WEEK'
+		WHERE u.month > l.ceiling`)
 	if over != 0 {
 		t.Errorf("%d limits are passed", over)
 	}
@@ -318,7 +324,8 @@ func TestEveryNumberPassesItsCheck(t *testing.T) {
 	}
 	matches := func(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 	each(`SELECT DISTINCT bank_id FROM accounts WHERE tenant = ?`, aba)
-	each(`SELECT DISTINCT bank_national_code FROM contacts WHERE tenant = ? AND bank_national_code <> ''`, aba)
+	each(`SELECT DISTINCT bank_national_code FROM contacts
+		WHERE tenant = ? AND bank_national_code <> ''`, aba)
 	each(`SELECT lei FROM customers WHERE tenant = ? AND lei <> ''`, func(lei string) bool {
 		return matches(`^[A-Z0-9]{4}00[A-Z0-9]{12}[0-9]{2}$`)(lei) && iso7064(lei) == 1
 	})
@@ -328,7 +335,8 @@ func TestEveryNumberPassesItsCheck(t *testing.T) {
 	each(`SELECT template_name FROM contacts WHERE tenant = ?`, matches(`^[A-Za-z0-9]+$`))
 	for _, table := range []string{"customers", "contacts", "signatories"} {
 		each(`SELECT phone_number FROM `+table+` WHERE tenant = ?`, matches(`^\+[1-9]\d{9,14}$`))
-		each(`SELECT email_address FROM `+table+` WHERE tenant = ?`, matches(`^[a-z0-9.]+@[a-z0-9]+\.example$`))
+		each(`SELECT email_address FROM `+table+` WHERE tenant = ?`,
+			matches(`^[a-z0-9.]+@[a-z0-9]+\.example$`))
 	}
 	each(`SELECT ach_company_id FROM accounts WHERE tenant = ? AND enable_ach`, matches(`^[0-9]{10}$`))
 	each(`SELECT legal_postal_code FROM customers WHERE tenant = ?`, matches(`^[0-9]{5}$`))
@@ -417,21 +425,27 @@ func TestTheFeaturesOfAccountsFitTogether(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Customers: 600})
 	for rule, broken := range map[string]string{
-		"wires are domestic or international":           `enable_wires <> (enable_domestic_wires OR enable_international_wires)`,
-		"callbacks need domestic wires":                 `enable_callbacks AND NOT enable_domestic_wires`,
-		"a callback limit needs callbacks":              `callback_limit IS NOT NULL AND NOT enable_callbacks`,
-		"a Pseudo account has no callback limit":        `sub_type = 'Pseudo' AND callback_limit IS NOT NULL`,
-		"a Pseudo account stands in front of another":   `(sub_type = 'Pseudo') <> (fbo_number_hash IS NOT NULL)`,
-		"sending needs the network":                     `fednow_send AND NOT enable_fednow OR rtp_send AND NOT enable_rtp`,
+		"wires are domestic or international": `enable_wires <> (enable_domestic_wires OR ` +
+			`enable_international_wires)`,
+		"callbacks need domestic wires":               `enable_callbacks AND NOT enable_domestic_wires`,
+		"a callback limit needs callbacks":            `callback_limit IS NOT NULL AND NOT enable_callbacks`,
+		"a Pseudo account has no callback limit":      `sub_type = 'Pseudo' AND callback_limit IS NOT NULL`,
+		"a Pseudo account stands in front of another": `(sub_type = 'Pseudo') <> (fbo_number_hash IS NOT NULL)`,
+		"sending needs the network": `fednow_send AND NOT enable_fednow OR rtp_send
+			AND NOT enable_rtp`,
 		"underwritten and prefunded exclude each other": `underwritten AND ach_prefund`,
 		"credit exposure is for the underwritten":       `credit_exposure_limit IS NOT NULL AND NOT underwritten`,
-		"debit exposure is for both":                    `debit_exposure_limit IS NOT NULL AND NOT (underwritten OR ach_prefund)`,
-		"ACH features need ACH":                         `(underwritten OR ach_prefund OR enable_offset OR ach_company_id <> '' OR sec_codes <> '{}') AND NOT enable_ach`,
-		"ACH needs a company id":                        `enable_ach AND ach_company_id = ''`,
-		"a closed account can do nothing":               `status = 'Closed' AND (enable_wires OR enable_ach OR enable_rtp OR enable_fednow OR enable_swift)`,
-		"a sub-type is of its type":                     `(type = 'Loan') <> (sub_type IN ('Credit Card', 'Heloc', 'Line of Credit'))`,
-		"an external account says where it is":          `(system_of_record = 'External') <> (external_provider <> '')`,
-		"a name is letters, digits and spaces":          `name !~ '^[A-Za-z0-9 ]+$'`,
+		"debit exposure is for both": `debit_exposure_limit IS NOT NULL
+			AND NOT (underwritten OR ach_prefund)`,
+		"ACH features need ACH": `(underwritten OR ach_prefund OR enable_offset
+			OR ach_company_id <> '' OR sec_codes <> '{}') AND NOT enable_ach`,
+		"ACH needs a company id": `enable_ach AND ach_company_id = ''`,
+		"a closed account can do nothing": `status = 'Closed' AND (enable_wires OR enable_ach OR ` +
+			`enable_rtp OR enable_fednow OR enable_swift)`,
+		"a sub-type is of its type": `(type = 'Loan') <>
+			(sub_type IN ('Credit Card', 'Heloc', 'Line of Credit'))`,
+		"an external account says where it is": `(system_of_record = 'External') <> (external_provider <> '')`,
+		"a name is letters, digits and spaces": `name !~ '^[A-Za-z0-9 ]+$'`,
 	} {
 		if n := count(t, c, "SELECT count(*) FROM accounts WHERE tenant = ? AND ("+broken+")", tenant); n != 0 {
 			t.Errorf("%s: %d accounts do not", rule, n)
@@ -454,7 +468,8 @@ func TestOfficersAreUsers(t *testing.T) {
 	c, tenant := filled(t, demo.Options{Customers: 100})
 	if n := count(t, c,
 		`SELECT count(*) FROM customers AS c WHERE c.tenant = ? AND NOT EXISTS (SELECT FROM users AS u
-		WHERE u.tenant = c.tenant AND u.login_id = c.relationship_manager) OR NOT EXISTS (SELECT FROM users AS u
+		WHERE u.tenant = c.tenant AND u.login_id = c.relationship_manager)
+		OR NOT EXISTS (SELECT FROM users AS u
 		WHERE u.tenant = c.tenant AND u.login_id = c.originating_officer)`, tenant); n != 0 {
 		t.Errorf("%d customers have officers whom nobody knows", n)
 	}
@@ -546,9 +561,11 @@ func TestABankThatWasAddedBeforeIsCompleted(t *testing.T) {
 	t.Parallel()
 	c, tenant := sandbox(t)
 	write(t, c, tenant,
-		`INSERT INTO customers (tenant, legal_name, short_name, type, relationship_type, status) VALUES (?, 'First Bank of Testing', 'fbt', 'Processing Org', 'Self', 'Active')`,
+		`INSERT INTO customers (tenant, legal_name, short_name, type, relationship_type, status)
+			VALUES (?, 'First Bank of Testing', 'fbt', 'Processing Org', 'Self', 'Active')`,
 		`INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, 0, 0, 1)`,
-		`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), 1000000, 'demo.admin', 'Active')`)
+		`INSERT INTO users (tenant, uid, customer, login_id, status)
+			VALUES (?, gen_random_uuid(), 1000000, 'demo.admin', 'Active')`)
 	if err := demo.Fill(t.Context(), c, tenant, demo.Options{Customers: 50}); err != nil {
 		t.Fatal(err)
 	}
@@ -631,7 +648,8 @@ func TestTheSizesAreThoseOfTheBench(t *testing.T) {
 	t.Parallel()
 	c, _ := filled(t, demo.Options{Customers: 2000})
 	for table, want := range map[string]float64{"accounts": 5, "contacts": 10, "signatories": 3, "limits": 12} {
-		if got := float64(count(t, c, "SELECT count(*) FROM "+table)) / 2000; got < want*0.93 || got > want*1.07 {
+		if got := float64(count(t, c, "SELECT count(*) FROM "+table)) / 2000; got < want*0.93 ||
+			got > want*1.07 {
 			t.Errorf("%s: %.2f for each customer, want about %.0f", table, got, want)
 		}
 	}
@@ -642,7 +660,8 @@ func TestNobodyOwesMoreThanTheLine(t *testing.T) {
 	c, _ := filled(t, demo.Options{Customers: 500})
 	if n := count(t, c,
 		`SELECT count(*) FROM accounts AS a JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid
-		WHERE a.type = 'Loan' AND (b.ledger > 0 OR b.ledger < -b.overdraft OR b.overdraft = 0 AND b.ledger <> 0)`); n != 0 {
+		WHERE a.type = 'Loan' AND (b.ledger > 0 OR b.ledger < -b.overdraft OR b.overdraft = 0
+			AND b.ledger <> 0)`); n != 0 {
 		t.Errorf("%d loans do", n)
 	}
 }

@@ -47,7 +47,8 @@ func TestTheDemoBankHasLived(t *testing.T) {
 		}
 		return answers
 	}
-	kinds := ask(`SELECT DISTINCT concat_ws(' ', rail, direction, state) FROM payments WHERE tenant = ? ORDER BY 1`)
+	kinds := ask(`SELECT DISTINCT concat_ws(' ', rail, direction, state) FROM payments
+		WHERE tenant = ? ORDER BY 1`)
 	for _, kind := range []string{
 		"ACH IN SETTLED", "ACH OUT RETURNED", "ACH OUT SETTLED", "BOOK OUT SETTLED", "FEDNOW IN SCREENING",
 		"FEDNOW IN SETTLED", "FEDNOW OUT REJECTED", "FEDNOW OUT SCREENING", "FEDNOW OUT SETTLED",
@@ -70,7 +71,8 @@ func TestTheDemoBankHasLived(t *testing.T) {
 		t.Error(diff)
 	}
 	notices := ask(`SELECT concat_ws(' ', pd.contact, n.code) FROM ach_notices AS n
-		JOIN payment_details AS pd ON pd.tenant = n.tenant AND pd.payment = n.payment WHERE n.tenant = ? ORDER BY 1`)
+		JOIN payment_details AS pd ON pd.tenant = n.tenant AND pd.payment = n.payment
+		WHERE n.tenant = ? ORDER BY 1`)
 	if diff := cmp.Diff([]string{"100000115 C01", "100001315 C01"}, notices); diff != "" {
 		t.Error(diff)
 	}
@@ -82,7 +84,8 @@ func TestTheDemoBankHasLived(t *testing.T) {
 	if wrong := ask(`SELECT concat_ws(' ', account, version)
 		FROM (SELECT p.account, p.version, j.booked_at < lag(j.booked_at)
 		OVER (PARTITION BY p.account ORDER BY p.version) AS back FROM postings p
-		JOIN journals j ON j.tenant = p.tenant AND j.id = p.journal WHERE p.tenant = ?) AS s WHERE back`); len(wrong) > 0 {
+		JOIN journals j ON j.tenant = p.tenant AND j.id = p.journal WHERE p.tenant = ?) AS s
+		WHERE back`); len(wrong) > 0 {
 		t.Errorf("booked before what was booked earlier: %s", wrong)
 	}
 	violations, err := c.Ledger.Prove(operator)

@@ -35,7 +35,8 @@ func TestTheReadmeSaysWhatIsThere(t *testing.T) {
 	}
 	var known []*customers.Customer
 	if err := c.DB.NewSelect().Model(&known).
-		Where("c.uid IN (1000001, 1000002, 1000004, 1000005, 1000006, 1000007, 1000009, 1000010, 1000013, 1000017, 1000020)").OrderExpr("c.uid").Scan(t.Context()); err != nil {
+		Where("c.uid IN (1000001, 1000002, 1000004, 1000005, 1000006, 1000007, 1000009, 1000010, 1000013, " +
+			"1000017, 1000020)").OrderExpr("c.uid").Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, customer := range known {

@@ -93,7 +93,8 @@ func TestTwelveWritersNoEventMissedAndEachObjectInOrder(t *testing.T) {
 					}
 					time.Sleep(time.Duration(dice.IntN(5)) * time.Millisecond)
 					var version int32
-					if err := tx.NewRaw("UPDATE objects SET version = version + 1 WHERE uid = ? RETURNING version", uid).
+					if err := tx.NewRaw("UPDATE objects SET version = version + 1 WHERE uid = ? "+
+						"RETURNING version", uid).
 						Scan(ctx, &version); err != nil {
 						return err
 					}
@@ -276,7 +277,9 @@ func TestOldEventsAreRemovedAndTheFeedSaysSo(t *testing.T) {
 		}
 	}
 	old := func(ids int) {
-		bank.Exec(`UPDATE events SET at = at - interval '100 days' WHERE tenant = ? AND id IN (SELECT id FROM events WHERE tenant = ? ORDER BY id LIMIT ?)`, bank.Tenant, bank.Tenant, ids)
+		bank.Exec(`UPDATE events SET at = at - interval '100 days'
+			WHERE tenant = ? AND id IN (SELECT id FROM events WHERE tenant = ? ORDER BY id LIMIT ?)`,
+			bank.Tenant, bank.Tenant, ids)
 	}
 	old(2)
 	if n, err := bank.Events.Purge(operator, 90*24*time.Hour); err != nil || n != 0 {

@@ -32,7 +32,8 @@ func TestABlamedFieldKeepsTheDeclaredFault(t *testing.T) {
 	if !errors.Is(on, errClosed) || !errors.Is(twice, errClosed) || !errors.Is(errClosed, on) {
 		t.Error("the declared fault is lost")
 	}
-	if errClosed.Field != "" || on.Field != "accountUID" || twice.Field != "receiver" || on.Kind != fault.State {
+	if errClosed.Field != "" || on.Field != "accountUID" || twice.Field != "receiver" ||
+		on.Kind != fault.State {
 		t.Errorf("%+v %+v %+v", errClosed, on, twice)
 	}
 	if errors.Is(on, fault.New(fault.State, "till", "the till is closed")) {

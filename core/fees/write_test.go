@@ -234,7 +234,8 @@ func TestAFeeTierWaitsForASecondPerson(t *testing.T) {
 		err = bank.DB.NewRaw(
 			`SELECT concat((SELECT json_agg(x) FROM audit_entries x WHERE tenant = ?0), (SELECT json_agg(x)
 				FROM events x WHERE tenant = ?0),
-			(SELECT json_agg(x) FROM idempotency_keys x WHERE tenant = ?0), (SELECT json_agg(x) FROM approvals x WHERE tenant = ?0))`, bank.Tenant).Scan(t.Context(), &record)
+			(SELECT json_agg(x) FROM idempotency_keys x WHERE tenant = ?0), (SELECT json_agg(x)
+				FROM approvals x WHERE tenant = ?0))`, bank.Tenant).Scan(t.Context(), &record)
 		if err != nil || strings.Contains(record, number) || !strings.Contains(record, "addFeeTier") {
 			t.Errorf("%v %s", err, record)
 		}
@@ -274,7 +275,8 @@ func TestAPartnerMakesNothingCheaperByItself(t *testing.T) {
 				}
 			}
 			bank.Exec(`UPDATE fee_catalogue SET price = CASE fee_tier WHEN 'Silver' THEN 1249 WHEN 'Platinum' THEN 1251
-				ELSE price END, currency = CASE fee_tier WHEN 'Euro' THEN 'EUR' ELSE currency END WHERE tenant = ?`, bank.Tenant)
+				ELSE price END, currency = CASE fee_tier WHEN 'Euro' THEN 'EUR'
+				ELSE currency END WHERE tenant = ?`, bank.Tenant)
 			partner := bank.DownstreamPartner()
 			customer := bank.Customer(coretest.OwnedBy(partner))
 			account := bank.Account(customer)
@@ -306,7 +308,8 @@ func TestAPartnerMakesNothingCheaperByItself(t *testing.T) {
 				t.Fatal(err)
 			}
 			var decides access.Reach
-			if err := bank.DB.NewRaw(`SELECT decides FROM approvals WHERE tenant = ? AND uid = ?`, bank.Tenant,
+			if err := bank.DB.NewRaw(`SELECT decides FROM approvals
+				WHERE tenant = ? AND uid = ?`, bank.Tenant,
 				out.Approval).Scan(t.Context(), &decides); err != nil || decides != access.OfBank {
 				t.Errorf("%s decides: %v", decides, err)
 			}
@@ -346,8 +349,10 @@ func TestAPartnerMakesNothingCheaperInSteps(t *testing.T) {
 		}
 		return out.Approval != 0
 	}
-	for name, by := range map[string]func(of *customers.Customer, number string) bool{
-		"a free one of another fee, for an account, becomes one of the fee": func(of *customers.Customer, number string) bool {
+	for name, by := range map[string]func(*customers.Customer, string) bool{
+		"a free one of another fee, for an account, becomes one of the fee": func(
+			of *customers.Customer, number string,
+		) bool {
 			id, waits := add(bank.Partner(partner), of, "Wire", "TN", "Free", number)
 			if waits {
 				t.Error("a first tier of a fee waits")
@@ -474,8 +479,10 @@ func TestACustomerHasSoManyTiers(t *testing.T) {
 	customer, other := bank.Customer(), bank.Customer()
 	account := bank.Account(customer)
 	several := func(first, n int, status fees.Status) {
-		bank.Exec(`INSERT INTO fee_tiers (tenant, customer, application, fee_tier, account, product, fee_name, status)
-			SELECT ?, ?, 'Payments', 'Gold', ?, 'Outgoing Payment', 'Fee ' || n, ? FROM generate_series(?, ?) AS n`,
+		bank.Exec(`INSERT INTO fee_tiers (tenant, customer, application, fee_tier, account, product,
+			fee_name, status)
+			SELECT ?, ?, 'Payments', 'Gold', ?, 'Outgoing Payment', 'Fee ' || n, ?
+			FROM generate_series(?, ?) AS n`,
 			bank.Tenant, customer.UID, account.UID, status, first, first+n-1)
 	}
 	several(1, 100, fees.Refused)
@@ -507,8 +514,8 @@ func TestTiersOfOtherAccountsAreNotRead(t *testing.T) {
 	bank.Configured("Payments", "Outgoing Payment", "Wire", "Gold")
 	bank.Fee(customer, func(f *fees.Tier) { f.FeeName = "Wire" })
 	bank.Exec(`INSERT INTO fee_tiers (tenant, customer, application, fee_tier, account, product, fee_name)
-		SELECT ?, ?, 'Payments', 'Gold', ?, 'Outgoing Payment', 'Fee ' || n FROM generate_series(1, 20000) AS n`,
-		bank.Tenant, customer.UID, bank.Account(customer).UID)
+		SELECT ?, ?, 'Payments', 'Gold', ?, 'Outgoing Payment', 'Fee ' || n
+		FROM generate_series(1, 20000) AS n`, bank.Tenant, customer.UID, bank.Account(customer).UID)
 	var lines []string
 	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, set := tx.NewRaw("SET LOCAL plan_cache_mode = force_generic_plan").Exec(ctx)
@@ -516,7 +523,8 @@ func TestTiersOfOtherAccountsAreNotRead(t *testing.T) {
 		if err := errors.Join(set, prepared); err != nil {
 			return err
 		}
-		err := tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE charging (%d, '{%d}', '{}', '{wire}')",
+		err := tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE charging (%d, "+
+			"'{%d}', '{}', '{wire}')",
 			bank.Tenant, account.UID)).Scan(ctx, &lines)
 		_, ended := tx.NewRaw("DEALLOCATE charging").Exec(ctx)
 		return errors.Join(err, ended)

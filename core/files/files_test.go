@@ -160,13 +160,15 @@ func (f *filed) payments() []*payments.Payment {
 	return found
 }
 
-const header = "externalReferenceId,paymentAmount,speed,secCode,senderAccountNumber,receiverName,receiverAccountNumber," +
-	"receiverSubAccountType,receiverBankId,paymentNotes,paymentDate,receiverAddressLine1,receiverCity,receiverCountryCode\n"
+const header = "externalReferenceId,paymentAmount,speed,secCode,senderAccountNumber,receiverName," +
+	"receiverAccountNumber," +
+	"receiverSubAccountType,receiverBankId,paymentNotes,paymentDate,receiverAddressLine1,receiverCity," +
+	"receiverCountryCode\n"
 
 // row is a line of a csv file, which pays over an instant network.
 func (f *filed) row(reference, amount string) string {
-	return fmt.Sprintf("%s,%s,Instant,,%s,Ada Byron,440055551,Checking,611590103,Rent,,,,\n", reference, amount,
-		coretest.AccountNumber(f.account.UID))
+	return fmt.Sprintf("%s,%s,Instant,,%s,Ada Byron,440055551,Checking,611590103,Rent,,,,\n",
+		reference, amount, coretest.AccountNumber(f.account.UID))
 }
 
 func TestEachLineOfAFileBecomesOnePayment(t *testing.T) {
@@ -215,7 +217,8 @@ func TestALineOfCSVDrawsMoneyDown(t *testing.T) {
 	f.Clock.Advance(2 * time.Second)
 	f.work()
 	all := f.payments()
-	if len(all) != 2 || all[0].Rail != rails.Fedwire || all[0].State != payments.Settled || !all[1].Incoming() ||
+	if len(all) != 2 || all[0].Rail != rails.Fedwire || all[0].State != payments.Settled ||
+		!all[1].Incoming() ||
 		all[1].Minor != 25_00 {
 		t.Fatalf("%+v", all)
 	}
@@ -273,8 +276,10 @@ func TestOfFaultyLinesBehindManyOnlyTheCodesAreKept(t *testing.T) {
 	f.Exec(`UPDATE bulk_files SET failed = 9999, valid = 5000 WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
 	f.work()
 	var short []bool
-	err := f.Owner().NewRaw(`SELECT draft_sealed IS NULL AND faults::jsonb->0->>'message' = '' AND faults::jsonb->0->>'code' = 'INVALID'
-		FROM bulk_file_lines WHERE tenant = ? AND file = ? ORDER BY id`, f.Tenant, uid).Scan(t.Context(), &short)
+	err := f.Owner().NewRaw(`SELECT draft_sealed IS NULL AND faults::jsonb->0->>'message' = ''
+		AND faults::jsonb->0->>'code' = 'INVALID'
+		FROM bulk_file_lines WHERE tenant = ? AND file = ? ORDER BY id`, f.Tenant, uid).
+		Scan(t.Context(), &short)
 	if err != nil || !slices.Equal(short, []bool{false, true}) {
 		t.Errorf("%v, %v", short, err)
 	}
@@ -436,7 +441,8 @@ func TestAFileIsApprovedByAsManyAsSettingsAskForByNow(t *testing.T) {
 	f := newFiled(t, dual)
 	uid := f.upload(files.CSV, header+f.row("A", "1"))
 	f.work()
-	f.Exec(`UPDATE customers SET access_number_of_approvers = 2 WHERE tenant = ? AND uid = ?`, f.Tenant, f.of.UID)
+	f.Exec(`UPDATE customers SET access_number_of_approvers = 2 WHERE tenant = ? AND uid = ?`,
+		f.Tenant, f.of.UID)
 	for _, by := range []struct {
 		who  string
 		then files.FileStatus
@@ -640,7 +646,8 @@ func TestAFileOfACHIsPaidFromTheDefaultOffsetAccountOrFromTheAccountThatBalances
 		"EMP-Ada": f.account.UID, "EMP-Bob": f.account.UID, "EMP-Cy": another.UID, "EMP-Di": another.UID,
 	}
 	for _, p := range f.payments() {
-		if p.SenderAccount != want[p.ExternalReferenceID] || p.Rail != rails.ACH || p.EntryType != rails.Credit {
+		if p.SenderAccount != want[p.ExternalReferenceID] || p.Rail != rails.ACH ||
+			p.EntryType != rails.Credit {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -786,7 +793,8 @@ func TestTaggedMessagesNameTheBanksOfAWire(t *testing.T) {
 		wire("over a correspondent", gateway+notOverWire),
 		wire("over an intermediary", gateway+"{4000}F026099503*GATEWAY*"+notOverWire),
 		wire("over both", gateway+"{4000}BGOBEUS33*GO BETWEEN*{4100}BMUSTDEFF*"),
-		wire("back over both", "{3400}611590103OLD MILL BANK*{4000}F026099503*GATEWAY*{4100}F611590103*OLD MILL BANK*"),
+		wire("back over both", "{3400}611590103OLD MILL BANK*{4000}F026099503*GATEWAY*{4100}F611590103*OLD "+
+			"MILL BANK*"),
 		wire("with an account", gateway+"{4100}D7700112233*"),
 		wire("no bank", gateway+"{4000}F026099503*"),
 		wire("by its name", gateway+"{4100}TTHE BANK*"),
@@ -797,7 +805,8 @@ func TestTaggedMessagesNameTheBanksOfAWire(t *testing.T) {
 	f.work()
 	f.is(uid, files.PartiallyProcessed, 5, 5)
 	want := []string{
-		"46 {4100} REQUIRED", "55 {4100} INVALID", "64 {4100} INVALID", "73 {4000} EXACT", "82 {3400} NOTFOUND",
+		"46 {4100} REQUIRED", "55 {4100} INVALID",
+		"64 {4100} INVALID", "73 {4000} EXACT", "82 {3400} NOTFOUND",
 	}
 	if got := f.faults(uid); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -1070,7 +1079,8 @@ func TestALatePageOfAFileReadsItsOwnLinesAlone(t *testing.T) {
 			numbers = append(numbers, l.Number)
 		}
 	}
-	if len(numbers) != 25 || numbers[0] != 2 || !slices.IsSorted(numbers) || len(slices.Compact(numbers)) != 25 {
+	if len(numbers) != 25 || numbers[0] != 2 || !slices.IsSorted(numbers) ||
+		len(slices.Compact(numbers)) != 25 {
 		t.Errorf("the pages have the lines %v", numbers)
 	}
 	var lines []string
@@ -1078,7 +1088,8 @@ func TestALatePageOfAFileReadsItsOwnLinesAlone(t *testing.T) {
 		_, err := tx.NewRaw("PREPARE late (bigint, bigint, bigint, bigint, bigint, bigint) AS " +
 			files.PaymentsText(access.OfBank)).Exec(ctx)
 		if err == nil {
-			err = tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE late (%d, 0, %d, %d, 11, 20)",
+			err = tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE late (%d, 0, "+
+				"%d, %d, 11, 20)",
 				f.Tenant, files.LineOf(uid, 0), files.LineOf(uid+1, 0))).Scan(ctx, &lines)
 		}
 		_, ended := tx.NewRaw("DEALLOCATE late").Exec(ctx)
@@ -1311,7 +1322,8 @@ func TestTextThatWaitsToBeReadLeavesRoomForOtherParties(t *testing.T) {
 	f := filedAt(t, b, coretest.OwnedBy(partner))
 	sibling, stranger := b.Customer(coretest.OwnedBy(partner)), b.Customer()
 	large := f.upload(files.CSV, header+f.row("A", "1"))
-	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(40*files.MostBytes), f.Tenant, large)
+	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(40*files.MostBytes),
+		f.Tenant, large)
 	upload := func(by context.Context, of *customers.Customer, reference string) error {
 		_, err := f.Files.Upload(by, files.Upload{
 			Customer: of.UID, Type: files.CSV,
@@ -1324,7 +1336,8 @@ func TestTextThatWaitsToBeReadLeavesRoomForOtherParties(t *testing.T) {
 			t.Error("the same party:", err)
 		}
 	}
-	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(100*files.MostBytes), f.Tenant, large)
+	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(100*files.MostBytes),
+		f.Tenant, large)
 	if err := upload(f.as("staff", "clerk"), stranger, "C"); err != nil {
 		t.Error("another party:", err)
 	}
@@ -1348,9 +1361,10 @@ func TestLinesThatPayNothingHaveABound(t *testing.T) {
 		"of somebody else":  {`failed = 1000000, maker_client = 'another'`, false},
 		"of another person": {`failed = 1000000, maker_login = 'another'`, false},
 		"of the same partner's": {`failed = 1000000, customer = (SELECT max(uid) FROM customers
-			WHERE tenant = bulk_files.tenant AND owner = (SELECT owner FROM customers AS o WHERE o.tenant = bulk_files.tenant
-			  AND o.uid = bulk_files.customer))`, true},
-		"of another party": {`failed = 1000000, customer = (SELECT max(uid) FROM customers WHERE tenant = bulk_files.tenant)`, false},
+			WHERE tenant = bulk_files.tenant AND owner = (SELECT owner FROM customers AS o
+				WHERE o.tenant = bulk_files.tenant AND o.uid = bulk_files.customer))`, true},
+		"of another party": {`failed = 1000000, customer = (SELECT max(uid) FROM customers
+			WHERE tenant = bulk_files.tenant)`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -1364,7 +1378,8 @@ func TestLinesThatPayNothingHaveABound(t *testing.T) {
 			f.work()
 			f.Exec(`UPDATE bulk_files SET `+c.set+` WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
 			// of one that is given up the lines without faults do not count: an honest caller may change its mind
-			f.Exec(`UPDATE bulk_files SET valid = 1000000, status = 'CANCELLED' WHERE tenant = ? AND uid = ?`, f.Tenant, given)
+			f.Exec(`UPDATE bulk_files SET valid = 1000000, status = 'CANCELLED' WHERE tenant = ? AND uid = ?`,
+				f.Tenant, given)
 			_, err := f.Files.Upload(f.Staff(), files.Upload{
 				Customer: f.of.UID, Type: files.CSV,
 				Open: files.OpenText("b.csv", strings.NewReader(header+f.row("B", "1"))),
@@ -1431,7 +1446,8 @@ func TestLinesOfAFileThatIsGivenUpCountFromThenOn(t *testing.T) {
 				f.upload(files.CSV, header+f.row("B", "1")),
 			}
 			f.work()
-			f.Exec(`UPDATE bulk_files SET valid = 1000000, worked_at = now() - interval '25 hours' WHERE tenant = ?`, f.Tenant)
+			f.Exec(`UPDATE bulk_files SET valid = 1000000, worked_at = now() - interval '25 hours'
+				WHERE tenant = ?`, f.Tenant)
 			for n, uid := range all {
 				if err := giveUp(f, uid); err != nil {
 					t.Fatal(err)
@@ -1552,7 +1568,8 @@ var inEuros = nacha.Abroad{Exchange: nacha.FixedToVariable, Country: "DE", From:
 func TestAFileOfACHPaysAbroad(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	f.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, int64(f.Tenant), int64(f.account.UID))
+	f.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, int64(f.Tenant),
+		int64(f.account.UID))
 	text := abroadFile(t, inEuros, toBerlin(), toBerlin(func(e *nacha.Entry) { e.ID = "EMP-2" }))
 	if sample, err := os.ReadFile("testdata/iat.txt"); err != nil || string(sample) != text {
 		t.Errorf("the seed of the fuzz test is not this file: %v", err)
@@ -1561,9 +1578,10 @@ func TestAFileOfACHPaysAbroad(t *testing.T) {
 	f.work()
 	f.is(uid, files.Processed, 2, 0)
 	for _, p := range f.payments() {
-		details, err := coretest.Many(f.Bank, f.Staff(), func(b *db.Batch) *db.Many[payments.UID, payments.Details] {
-			return f.Payments.DetailsOf(f.Staff(), b, []payments.UID{p.UID})
-		})
+		details, err := coretest.Many(f.Bank, f.Staff(),
+			func(b *db.Batch) *db.Many[payments.UID, payments.Details] {
+				return f.Payments.DetailsOf(f.Staff(), b, []payments.UID{p.UID})
+			})
 		if err != nil || len(details[p.UID]) != 1 {
 			t.Fatal(details, err)
 		}

@@ -130,8 +130,8 @@ func cells(o *payments.Order) []string {
 		o.Sender.Number,
 		o.Sender.RoutingNumber, to.Name, to.Number, to.Type, to.SubType, to.Bank.ID, to.Address.Line1,
 		to.Address.Line2,
-		to.Address.City, to.Address.State, to.Address.PostalCode, to.Address.CountryCode, o.Notes, o.Remittance,
-		o.OriginatorInfo, o.Reference,
+		to.Address.City, to.Address.State, to.Address.PostalCode, to.Address.CountryCode,
+		o.Notes, o.Remittance, o.OriginatorInfo, o.Reference,
 	}
 }
 
@@ -148,7 +148,8 @@ func again(t *testing.T, read reads, text string, want *payments.Order) {
 func rows(f *testing.F, kind FileType) {
 	f.Helper()
 	seeds(f, strings.ToLower(string(kind))+".csv",
-		"404521680718", `=HYPERLINK("http://x")`, "404521680718", `"4045""2168"""`, "Ada Byron", "\"Ada\r\nByron\"", "Ada Byron", "\"Ada",
+		"404521680718", `=HYPERLINK("http://x")`, "404521680718", `"4045""2168"""`,
+		"Ada Byron", "\"Ada\r\nByron\"", "Ada Byron", "\"Ada",
 		"Ada Byron", "Ada \"Byron\" ", "Ada Byron", "Ada\x00", "Ada Byron", strings.Repeat("y",
 			5<<10), "paymentAmount", "paymentamount ",
 		"paymentAmount", "amount", "\n", "\n\n\n", "12.50", "1e3")
@@ -181,8 +182,8 @@ func FuzzRTP(f *testing.F) { rows(f, RTP) }
 func FuzzFedwire(f *testing.F) {
 	seeds(f, "fedwire.txt", "}1000\n", "}1000", "{3600}CTR", "{3600}DRC", "{6000}", "{8200}", "{4200}D",
 		"{4200}", "Erie, PA 16501", ",",
-		"Ada Byron", "Ada\nByron", "Ada Byron", "\x00", "{3400}611090001", "{3400}61109000é", "*\n\n", "*", "000000012345", "000000000000",
-		"Ada Byron", strings.Repeat("z", 5<<10))
+		"Ada Byron", "Ada\nByron", "Ada Byron", "\x00", "{3400}611090001", "{3400}61109000é", "*\n\n", "*",
+		"000000012345", "000000000000", "Ada Byron", strings.Repeat("z", 5<<10))
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, s := range hold(t, readMessages, text) {
 			if s.order == nil || len(s.faults) > 0 {
@@ -199,7 +200,8 @@ func FuzzFedwire(f *testing.F) {
 			}
 			cents := strings.ReplaceAll(o.Amount, ".", "")
 			again(t, readMessages,
-				fmt.Sprintf("{1500}{1510}1000{2000}%012s{3320}%s*%s{3600}CTR{4200}D%s*%s*%s*{5000}D%s*%s*{4320}%s*{6000}%s{6500}%s",
+				fmt.Sprintf(
+					"{1500}{1510}1000{2000}%012s{3320}%s*%s{3600}CTR{4200}D%s*%s*%s*{5000}D%s*%s*{4320}%s*{6000}%s{6500}%s",
 					cents, o.ExternalReferenceID, banksIn(o), o.Receiver.Number, o.Receiver.Name, lines,
 					o.Sender.Number, o.Sender.Name, o.Reference, o.OriginatorInfo, o.BankInfo), o)
 		}
@@ -227,8 +229,8 @@ func banksIn(o *payments.Order) string {
 }
 
 func FuzzNACHA(f *testing.F) {
-	seeds(f, "ach.txt", "\n6", "x\n6", "\n6", "\n7", "\n6", "6", "\n5", "\n6", "\n8", "\n9", "\n", "\n\n", "PPD",
-		"IAT", " ", "\x00", " ", "é")
+	seeds(f, "ach.txt", "\n6", "x\n6", "\n6", "\n7", "\n6", "6", "\n5", "\n6", "\n8", "\n9", "\n",
+		"\n\n", "PPD", "IAT", " ", "\x00", " ", "é")
 	abroad, err := os.ReadFile("testdata/iat.txt")
 	if err != nil {
 		f.Fatal(err)

@@ -20,7 +20,8 @@ func TestTheAccountThatBalancesABatchIsFoundAmongAThousand(t *testing.T) {
 	another := f.Account(f.of, coretest.Holding(5_000_00, 0), coretest.Sends)
 	columns := `customer, name, number_sealed, number_last4, type, sub_type, system_of_record, currency, bank_id,
 		bank_id_type, status, enable_ach, ach_company_id, sec_codes, tenant`
-	f.Exec(`INSERT INTO accounts (uid, number_hash, `+columns+`) SELECT ? - n * 7919, sha256(n::text::bytea), `+columns+`
+	f.Exec(`INSERT INTO accounts (uid, number_hash, `+columns+`) SELECT ? - n * 7919, `+
+		`sha256(n::text::bytea), `+columns+`
 		FROM accounts, generate_series(1, 1000) AS n WHERE tenant = ? AND uid = ?`,
 		int64(another.UID), int64(f.Tenant), int64(another.UID))
 	own := nacha.Entry{

@@ -51,7 +51,8 @@ func TestATenorLeadsToItsDay(t *testing.T) {
 		{pair{"EUR", "GBP"}, "2027-01-27", "1M", "2027-02-26"}, // the end of January, a Friday
 	} {
 		if got := c.pair.valueDate(day(t, c.today), c.tenor); !got.Equal(day(t, c.want)) {
-			t.Errorf("%s of %v on %s is %s, want %s", c.tenor, c.pair, c.today, got.Format(time.DateOnly), c.want)
+			t.Errorf("%s of %v on %s is %s, want %s", c.tenor, c.pair, c.today,
+				got.Format(time.DateOnly), c.want)
 		}
 	}
 }
@@ -63,7 +64,8 @@ func TestAValueDateIsABusinessDayAndNeverBeforeTheTrade(t *testing.T) {
 			rapid.SampledFrom([]money.Currency{"USD", "EUR"}).Draw(t, "sell"),
 			rapid.SampledFrom([]money.Currency{"CAD", "JPY"}).Draw(t, "buy"),
 		}
-		today := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, rapid.IntRange(0, 4000).Draw(t, "day"))
+		today := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).
+			AddDate(0, 0, rapid.IntRange(0, 4000).Draw(t, "day"))
 		before := today
 		for _, tenor := range []Tenor{"ON", "TN", "SPOT", "1W", "2W", "1M", "2M", "3M", "1Y", "2Y"} {
 			got := p.valueDate(today, tenor)
@@ -90,7 +92,8 @@ func TestNumbersBecomeWholeOnes(t *testing.T) {
 		}
 		less, more := new(big.Rat).SetInt(down(n)), new(big.Rat).SetInt(up(n))
 		gap := new(big.Rat).Sub(more, less)
-		if less.Cmp(n) > 0 || more.Cmp(n) < 0 || n.IsInt() != (gap.Sign() == 0) || gap.Cmp(big.NewRat(1, 1)) > 0 {
+		if less.Cmp(n) > 0 || more.Cmp(n) < 0 || n.IsInt() != (gap.Sign() == 0) ||
+			gap.Cmp(big.NewRat(1, 1)) > 0 {
 			t.Errorf("%s is between %s and %s", text, less, more)
 		}
 	}

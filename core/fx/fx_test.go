@@ -99,7 +99,8 @@ func TestAQuoteIsTheMarketsRateLessTheMarginOfTheCustomersTier(t *testing.T) {
 		if q.ForwardPoints != 0 || q.Reference != market.Reference || q.Status != fx.Open || q.Holds() != 30 {
 			t.Errorf("%+v", q)
 		}
-		if q.TradeDate.Format(time.DateOnly) != "2026-11-18" || q.ValueDate.Format(time.DateOnly) != "2026-11-20" {
+		if q.TradeDate.Format(time.DateOnly) != "2026-11-18" ||
+			q.ValueDate.Format(time.DateOnly) != "2026-11-20" {
 			t.Errorf("traded %s for %s", q.TradeDate, q.ValueDate)
 		}
 	}
@@ -254,7 +255,8 @@ func TestAQuoteLapsesByTheClockOfItsBank(t *testing.T) {
 func TestHowLongAQuoteHoldsIsASettingOfTheBank(t *testing.T) {
 	t.Parallel()
 	d := newTrader(t)
-	d.Exec(`INSERT INTO tenant_settings (tenant, people_decide, quote_seconds) VALUES (?, true, 90)`, d.Tenant)
+	d.Exec(`INSERT INTO tenant_settings (tenant, people_decide, quote_seconds)
+		VALUES (?, true, 90)`, d.Tenant)
 	if q := d.ask(t, d.draft()); q.Holds() != 90 {
 		t.Errorf("%d seconds", q.Holds())
 	}
@@ -387,8 +389,8 @@ func TestOutsideTheBankATradeIsCancelledSoonOrNotAtAll(t *testing.T) {
 			partner := b.DownstreamPartner()
 			d := &trader{b, b.Customer(coretest.OwnedBy(partner))}
 			if one.minutes >= 0 {
-				d.Exec(`INSERT INTO tenant_settings (tenant, people_decide, cancel_minutes) VALUES (?, true, ?)`,
-					d.Tenant, one.minutes)
+				d.Exec(`INSERT INTO tenant_settings (tenant, people_decide, cancel_minutes)
+					VALUES (?, true, ?)`, d.Tenant, one.minutes)
 			}
 			made := d.trade(t, fx.Acceptance{})
 			d.Clock.Set(d.Now().Add(one.after))
@@ -396,7 +398,8 @@ func TestOutsideTheBankATradeIsCancelledSoonOrNotAtAll(t *testing.T) {
 				_, err := d.FX.Cancel(ctx, made.UID, changes.RequestOptions{})
 				return err
 			}
-			if err := cancel(d.Partner(partner)); errors.Is(err, fx.ErrLate) != one.late || err != nil && !one.late {
+			if err := cancel(d.Partner(partner)); errors.Is(err, fx.ErrLate) != one.late ||
+				err != nil && !one.late {
 				t.Error(err)
 			}
 			if err := cancel(d.Staff()); one.late && err != nil {
@@ -445,7 +448,8 @@ func TestATradeCoversItselfWhenItWasAskedTo(t *testing.T) {
 	for uid, want := range map[fx.TradeUID]fx.TradeStatus{
 		covered.UID: fx.Covered, cancelled.UID: fx.Cancelled, never.UID: fx.Booked,
 	} {
-		if found, err := d.FX.Find(d.Staff(), uid); err != nil || found.Status != want || found.CoverAt != nil {
+		if found, err := d.FX.Find(d.Staff(), uid); err != nil || found.Status != want ||
+			found.CoverAt != nil {
 			t.Errorf("trade %s: %+v (%v), want %s", uid, found, err, want)
 		}
 	}
@@ -497,17 +501,21 @@ func TestHoweverManyTradesWithoutAPriceHoldUpNoOther(t *testing.T) {
 	d := newTrader(t)
 	at := fx.Acceptance{AutoCover: true, Delay: new(int32(0))}
 	d.trade(t, at)
-	d.Exec(`INSERT INTO fx_quotes SELECT (jsonb_populate_record(q, jsonb_build_object('uid', md5(n::text)::uuid))).*
+	d.Exec(`INSERT INTO fx_quotes
+		SELECT (jsonb_populate_record(q, jsonb_build_object('uid', md5(n::text)::uuid))).*
 		FROM fx_quotes AS q, generate_series(1, 600) AS n WHERE q.tenant = ?`, d.Tenant)
-	d.Exec(`INSERT INTO fx_trades SELECT (jsonb_populate_record(ft, jsonb_build_object('uid', ft.uid + 1000000 + n,
-		'quote', md5(n::text)::uuid))).* FROM fx_trades AS ft, generate_series(1, 600) AS n WHERE ft.tenant = ?`, d.Tenant)
+	d.Exec(`INSERT INTO fx_trades
+		SELECT (jsonb_populate_record(ft, jsonb_build_object('uid', ft.uid + 1000000 + n,
+		'quote', md5(n::text)::uuid))).* FROM fx_trades AS ft, generate_series(1, 600) AS n
+		WHERE ft.tenant = ?`, d.Tenant)
 	draft := d.draft()
 	draft.UID, draft.Buy = d.Customer().UID, "GBP"
 	last, err := d.accept(d.Staff(), d.ask(t, draft).UID, at, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Exec(`UPDATE fx_trades SET cover_at = cover_at + interval '1 second' WHERE tenant = ? AND uid = ?`, d.Tenant, last.UID)
+	d.Exec(`UPDATE fx_trades SET cover_at = cover_at + interval '1 second' WHERE tenant = ? AND uid = ?`,
+		d.Tenant, last.UID)
 	d.Clock.Advance(time.Second)
 	other := core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now, Market: none{"EUR"}})
 	if n, err := other.FX.CoverDue(d.operator(t)); n != 1 || !errors.Is(err, fx.ErrNoPrice) {

@@ -126,7 +126,8 @@ func TestAHoldThatCannotExpireKeepsNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.Exec(`UPDATE account_holds SET amount = amount + 100000 WHERE tenant = ? AND uid = ?`, h.Tenant, bad.Result.UID)
+	h.Exec(`UPDATE account_holds SET amount = amount + 100000 WHERE tenant = ? AND uid = ?`, h.Tenant,
+		bad.Result.UID)
 	h.Clock.Set(later)
 	n, err := h.Holds.Expire(access.Operator(t.Context(), h.Tenant, h.Code, coretest.Zone()))
 	if n != 2 || err == nil {

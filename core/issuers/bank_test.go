@@ -95,16 +95,16 @@ func (b *bank) customer(owner int64) (uid int64) {
 	b.Helper()
 	b.customers++
 	uid, name := 7_000_000+b.customers, rand.Text()
-	b.exec(`INSERT INTO customers (tenant, uid, legal_name, short_name, type, status, owner) VALUES (?, ?, ?, ?, 'Corporate', 'Active', ?)`,
-		b.tenant.ID, uid, name, name, owner)
+	b.exec(`INSERT INTO customers (tenant, uid, legal_name, short_name, type, status, owner)
+		VALUES (?, ?, ?, ?, 'Corporate', 'Active', ?)`, b.tenant.ID, uid, name, name, owner)
 	return uid
 }
 
 func (b *bank) user(login string, customer int64, permissions ...access.Permission) uuid.UUID {
 	b.Helper()
 	uid := uuid.New()
-	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, first_name, last_name, status) VALUES (?, ?, ?, ?, 'Jane', 'Doe', 'Active')`,
-		b.tenant.ID, uid.String(), customer, login)
+	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, first_name, last_name, status)
+		VALUES (?, ?, ?, ?, 'Jane', 'Doe', 'Active')`, b.tenant.ID, uid.String(), customer, login)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.granted[uid] = permissions
@@ -171,7 +171,8 @@ func (b *bank) verify(token string) (access.Caller, error) {
 func (b *bank) refused(what, token string) {
 	b.Helper()
 	_, err := b.verify(token)
-	if refused, is := errors.AsType[access.TokenRefusal](err); !is || refused.Of != access.ErrUnauthenticated {
+	if refused, is := errors.AsType[access.TokenRefusal](err); !is ||
+		refused.Of != access.ErrUnauthenticated {
 		b.Errorf("%s: %v", what, err)
 	}
 }

@@ -29,7 +29,10 @@ func TestIssuerIsAcceptedForItsAudienceOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, aud := range []any{
-		nil, "", "account", audience + "/", strings.ToUpper(audience), []string{"account", "portal"}, []string{},
+		nil, "", "account", audience + "/",
+		strings.ToUpper(audience),
+		[]string{"account", "portal"},
+		[]string{},
 	} {
 		b.refused("audience", b.token(p, "aud", aud))
 	}
@@ -58,7 +61,8 @@ func TestTokenOfAnotherIssuerOrKeyIsRefused(t *testing.T) {
 	nameless.KeyID = ""
 	b.refused("no key id", b.signed(nameless, "at+jwt", b.claims(p)))
 	for _, almost := range []string{
-		p.url + "/", strings.ToUpper(p.url), " " + p.url, "", "https://ours.example/auth/realms/" + b.tenant.Code,
+		p.url + "/", strings.ToUpper(p.url), " " + p.url, "",
+		"https://ours.example/auth/realms/" + b.tenant.Code,
 	} {
 		b.refused("iss "+almost, b.token(p, "iss", almost))
 	}
@@ -105,7 +109,8 @@ func TestBanksThatAddAnIssuerAtOnceDoNotBothGetIt(t *testing.T) {
 	answer := make(chan error, 1)
 	err := b.DB.InTx(b.stranger, int64(other.ID), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx,
-			`INSERT INTO issuers (tenant, url, audience, user_claims, algorithms) VALUES (?, ?, ?, '{sub}', '{ES256}')`,
+			`INSERT INTO issuers (tenant, url, audience, user_claims, algorithms)
+				VALUES (?, ?, ?, '{sub}', '{ES256}')`,
 			other.ID, p.url, audience)
 		go func() {
 			_, err := b.Issuers.Add(b.operator, issuers.Draft{URL: p.url, Audience: audience})
@@ -171,7 +176,8 @@ func TestRecordSaysWhomTheBankTrustsAndSinceWhen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var entries []audit.Entry
-	if err := b.DB.NewSelect().Model(&entries).Where("e.tenant = ?", b.tenant.ID).Where("e.object = 'issuer'").
+	if err := b.DB.NewSelect().Model(&entries).Where("e.tenant = ?", b.tenant.ID).
+		Where("e.object = 'issuer'").
 		Order("e.id").Scan(b.stranger); err != nil || len(entries) != 2 {
 		t.Fatalf("%+v, %v", entries, err)
 	}
@@ -245,7 +251,8 @@ func TestEveryWrongFieldOfAnIssuerIsNamed(t *testing.T) {
 		}
 	}
 	for _, url := range []string{
-		"https://10.0.0.1:8443/realms/x", "http://127.0.0.1:3000", "http://[::1]:3000", "http://localhost:3000",
+		"https://10.0.0.1:8443/realms/x",
+		"http://127.0.0.1:3000", "http://[::1]:3000", "http://localhost:3000",
 	} {
 		if _, err := b.Issuers.Add(b.operator, issuers.Draft{URL: url, Audience: b.tenant.Code}); err != nil {
 			t.Errorf("%s: %v", url, err)

@@ -238,7 +238,8 @@ func TestTokensOfDexCountWhereTheIssuersRowSaysSo(t *testing.T) {
 	b.accept(dex, func(d *issuers.Draft) { d.IDTokens, d.Scope = true, &none })
 	made := func(p *provider, changes ...any) string {
 		claims := b.claims(p, append([]any{
-			"scope", nil, "azp", nil, "jti", nil, "nbf", nil, "at_hash", rand.Text(), "email_verified", true, "groups",
+			"scope", nil, "azp", nil, "jti", nil, "nbf", nil, "at_hash",
+			rand.Text(), "email_verified", true, "groups",
 			[]string{"staff"},
 		}, changes...)...)
 		return b.signed(p.keys[0], "", claims)

@@ -62,7 +62,8 @@ func TestUserOfACustomerActsForThatCustomerAndItsPartner(t *testing.T) {
 		login := rand.Text()
 		b.user(login, c.customer)
 		caller, err := b.verify(b.token(p, "preferred_username", login))
-		if err != nil || caller.Entity != c.customer || caller.Partner != c.partner || caller.Reach != c.reach {
+		if err != nil || caller.Entity != c.customer || caller.Partner != c.partner ||
+			caller.Reach != c.reach {
 			t.Errorf("user of %d: %+v, %v", c.customer, caller, err)
 		}
 	}
@@ -168,7 +169,8 @@ func TestOnlyActiveUsersOfThisBankGetIn(t *testing.T) {
 	b.exec(`UPDATE users SET status = 'Active' WHERE tenant = ?`, b.tenant.ID)
 	other := b.add().ID
 	b.execAt(other,
-		`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, ?, uid, 'elsewhere', 'Active'
+		`INSERT INTO users (tenant, uid, customer, login_id, status)
+		SELECT tenant, ?, uid, 'elsewhere', 'Active'
 		FROM customers WHERE tenant = ?`, uuid.NewString(), other)
 	b.refused("a user of another bank", b.token(p, "preferred_username", "elsewhere"))
 	b.refused("nobody", b.token(p, "preferred_username", "nobody"))

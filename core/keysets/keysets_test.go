@@ -262,7 +262,8 @@ func (h *house) said() string {
 	var all []string
 	h.must(h.DB.NewRaw(
 		`SELECT (to_jsonb(c) - '{tax_id_sealed,tax_id_hash}'::text[])::text FROM customers AS c WHERE tenant = ?0
-		UNION ALL SELECT (to_jsonb(a) - '{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,external_token_sealed,external_token_hash}'::text[])::text
+		UNION ALL SELECT (to_jsonb(a) - '{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,
+		  external_token_sealed,external_token_hash}'::text[])::text
 			FROM accounts AS a WHERE tenant = ?0
 		UNION ALL SELECT (to_jsonb(k) -
 		  '{bank_account_number_sealed,bank_account_number_hash,regulatory_reporting}'::text[])::text
@@ -289,7 +290,8 @@ func TestEverySealedColumnIsInTheList(t *testing.T) {
 	var columns []string
 	err := bank.DB.NewRaw(`SELECT table_name || '.' || column_name FROM information_schema.columns
 		JOIN information_schema.tables USING (table_schema, table_name)
-		WHERE table_schema = current_schema() AND data_type = 'bytea' AND table_type = 'BASE TABLE' ORDER BY 1`).Scan(t.Context(), &columns)
+		WHERE table_schema = current_schema() AND data_type = 'bytea'
+		AND table_type = 'BASE TABLE' ORDER BY 1`).Scan(t.Context(), &columns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +445,8 @@ func TestWhatDoesNotOpenKeepsItsKey(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	good, bad := h.Customer(), h.Customer()
-	h.exec(`UPDATE customers SET tax_id_sealed = set_byte(tax_id_sealed, 20, get_byte(tax_id_sealed, 20) # 1) WHERE tenant = ? AND uid = ?`, bad.UID)
+	h.exec(`UPDATE customers SET tax_id_sealed = set_byte(tax_id_sealed, 20, get_byte(tax_id_sealed, 20) # 1)
+		WHERE tenant = ? AND uid = ?`, bad.UID)
 	h.promoted()
 	var trouble error
 	for range 20 {

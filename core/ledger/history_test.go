@@ -182,7 +182,8 @@ func TestTheEntriesOfAStatementAddUp(t *testing.T) {
 	h.past(t)
 	zone := coretest.Zone()
 	rapid.Check(t, func(r *rapid.T) {
-		from := time.Date(2026, 2, 25, 0, 0, 0, 0, time.UTC).AddDate(0, 0, rapid.IntRange(0, 60).Draw(r, "from"))
+		from := time.Date(2026, 2, 25, 0, 0, 0, 0, time.UTC).
+			AddDate(0, 0, rapid.IntRange(0, 60).Draw(r, "from"))
 		to := from.AddDate(0, 0, rapid.IntRange(0, 40).Draw(r, "days"))
 		newest := rapid.Bool().Draw(r, "newest")
 		size := rapid.IntRange(1, 20).Draw(r, "size")
@@ -197,7 +198,8 @@ func TestTheEntriesOfAStatementAddUp(t *testing.T) {
 			debits := -h.sum(of, func(one told) bool { return in(one) && one.amount < 0 })
 			credits := h.sum(of, func(one told) bool { return in(one) && one.amount > 0 })
 			if s.Debits() != usd(debits) || s.Credits() != usd(credits) ||
-				s.Opening().Minor-debits+credits != s.Closing().Minor || next[of][0].Opening() != s.Closing() ||
+				s.Opening().Minor-debits+credits != s.Closing().Minor ||
+				next[of][0].Opening() != s.Closing() ||
 				!s.From.Equal(from) || !s.To.Equal(to) {
 				r.Errorf("%+v: want debits %d, credits %d, then %+v", s, debits, credits, next[of][0])
 			}
@@ -241,10 +243,13 @@ func TestAStatementHoldsWhileMoreIsBooked(t *testing.T) {
 		writers.Go(func() {
 			for range 20 {
 				journal, err := ledger.NewJournal(ledger.Opening, today, "moved",
-					ledger.Entry{Account: h.of[w], Amount: usd(-3)}, ledger.Entry{Account: h.of[w+1], Amount: usd(3)})
+					ledger.Entry{Account: h.of[w], Amount: usd(-3)},
+					ledger.Entry{Account: h.of[w+1], Amount: usd(3)})
 				if err == nil {
 					err = h.DB.InTx(t.Context(), int64(h.Tenant),
-						func(ctx context.Context, tx bun.Tx) error { return h.Ledger.PostTx(ctx, tx, h.Tenant, journal) })
+						func(ctx context.Context, tx bun.Tx) error {
+							return h.Ledger.PostTx(ctx, tx, h.Tenant, journal)
+						})
 				}
 				if err != nil {
 					t.Error(err)

@@ -174,7 +174,9 @@ func TestAnAccountThatIsNotInTheBooksCannotBePosted(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = bank.DB.InTx(t.Context(), int64(bank.Tenant),
-		func(ctx context.Context, tx bun.Tx) error { return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal) })
+		func(ctx context.Context, tx bun.Tx) error {
+			return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal)
+		})
 	if err == nil {
 		t.Error("it was posted")
 	}
@@ -202,7 +204,9 @@ func TestManyWritersOnTheSameAccountsLeaveTheBooksRight(t *testing.T) {
 					ledger.Entry{Account: from, Amount: usd(-5)}, ledger.Entry{Account: to, Amount: usd(5)})
 				if err == nil {
 					err = bank.DB.InTx(t.Context(), int64(bank.Tenant),
-						func(ctx context.Context, tx bun.Tx) error { return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal) })
+						func(ctx context.Context, tx bun.Tx) error {
+							return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal)
+						})
 				}
 				if err != nil {
 					t.Error(err)
@@ -233,7 +237,9 @@ func TestTheBooksHoldAfterTheClockWasSetBack(t *testing.T) {
 			ledger.Entry{Account: from, Amount: usd(-5)}, ledger.Entry{Account: to, Amount: usd(5)})
 		if err == nil {
 			err = bank.DB.InTx(t.Context(), int64(bank.Tenant),
-				func(ctx context.Context, tx bun.Tx) error { return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal) })
+				func(ctx context.Context, tx bun.Tx) error {
+					return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal)
+				})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -254,12 +260,14 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 		want       []string // the invariants that must be named; others may be too
 	}{
 		{"a posting without its other side", []string{
-			`INSERT INTO journals (tenant, id, kind, value_date, booked_at) VALUES ($t, 900, 'opening', '2026-11-18', now() + '1 s')`,
+			`INSERT INTO journals (tenant, id, kind, value_date, booked_at)
+				VALUES ($t, 900, 'opening', '2026-11-18', now() + '1 s')`,
 			`INSERT INTO postings VALUES ($t, $a, 2, 900, 5, 'USD', 100005)`,
 			`UPDATE balances SET ledger = 100005, version = 2 WHERE tenant = $t AND account = $a`,
 		}, []string{"I1", "I2"}},
 		{"a journal without postings", []string{
-			`INSERT INTO journals (tenant, id, kind, value_date, booked_at) VALUES ($t, 900, 'opening', '2026-11-18', now())`,
+			`INSERT INTO journals (tenant, id, kind, value_date, booked_at)
+				VALUES ($t, 900, 'opening', '2026-11-18', now())`,
 		}, []string{"I1"}},
 		{
 			"a balance that moved by itself",
@@ -275,8 +283,10 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 			`UPDATE postings SET balance_after = balance_after + 1 WHERE tenant = $t AND account = $a`,
 		}, []string{"I3"}},
 		{"a posting beyond what a number holds", []string{
-			`UPDATE postings SET amount = 9223372036854775807, balance_after = 9223372036854775807 WHERE tenant = $t AND account = $a`,
-			`INSERT INTO postings SELECT tenant, account, 2, journal, amount, currency, -2 FROM postings WHERE tenant = $t AND account = $a`,
+			`UPDATE postings SET amount = 9223372036854775807, balance_after = 9223372036854775807
+				WHERE tenant = $t AND account = $a`,
+			`INSERT INTO postings SELECT tenant, account, 2, journal, amount, currency, -2 FROM postings
+				WHERE tenant = $t AND account = $a`,
 			`UPDATE balances SET ledger = -2, version = 2, forced = true WHERE tenant = $t AND account = $a`,
 		}, []string{"I3", "I1"}},
 		{
@@ -300,7 +310,8 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 		{"less than the overdraft allows", []string{
 			`ALTER TABLE balances DROP CONSTRAINT balances_covered`,
 			`UPDATE balances SET held = ledger + 1 WHERE tenant = $t AND account = $a`,
-			`INSERT INTO holds SELECT tenant, 900, account, held, currency, 1, 'OPEN', now() FROM balances WHERE tenant = $t AND account = $a`,
+			`INSERT INTO holds SELECT tenant, 900, account, held, currency, 1, 'OPEN', now() FROM balances
+				WHERE tenant = $t AND account = $a`,
 		}, []string{"I6"}},
 		{"money that nothing holds", []string{
 			`UPDATE balances SET held = 1 WHERE tenant = $t AND account = $a`,
@@ -316,7 +327,8 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 			[]string{"I5"},
 		},
 		{"a booking before the one ahead of it", []string{
-			`INSERT INTO journals (tenant, id, kind, value_date, booked_at) VALUES ($t, 900, 'opening', '2026-11-18', now() - interval '1 day')`,
+			`INSERT INTO journals (tenant, id, kind, value_date, booked_at)
+				VALUES ($t, 900, 'opening', '2026-11-18', now() - interval '1 day')`,
 			`INSERT INTO postings VALUES ($t, $a, 2, 900, 5, 'USD', 100005), ($t, $a, 3, 900, -5, 'USD', 100000)`,
 			`UPDATE balances SET version = 3 WHERE tenant = $t AND account = $a`,
 		}, []string{"I10"}},

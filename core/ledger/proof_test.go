@@ -36,7 +36,8 @@ func TestAProofTellsEachInvariantAndWhatBreaksIt(t *testing.T) {
 	// 101 journals without postings: all are counted, 100 are shown.
 	if _, err := b.Owner().ExecContext(t.Context(), `INSERT INTO journals (tenant, id, kind, value_date,
 		booked_at)
-		SELECT ?, 1000 + n, 'opening', '2026-11-18', now() FROM generate_series(1, 101) AS n`, b.Tenant); err != nil {
+		SELECT ?, 1000 + n, 'opening', '2026-11-18', now() FROM generate_series(1, 101) AS n`,
+		b.Tenant); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range proven(t, b).Invariants {

@@ -179,7 +179,8 @@ func TestAnSECCodeAddsItsOwnLimits(t *testing.T) {
 		return all
 	}
 	standard := []string{
-		"ACH_PAYMENT_LIMIT_PER_TRANSACTION", achDay, "ACH_PAYMENT_LIMIT_PER_WEEK", "ACH_PAYMENT_LIMIT_PER_MONTH",
+		"ACH_PAYMENT_LIMIT_PER_TRANSACTION",
+		achDay, "ACH_PAYMENT_LIMIT_PER_WEEK", "ACH_PAYMENT_LIMIT_PER_MONTH",
 	}
 	for name, c := range map[string]struct {
 		asked limits.Asked

@@ -50,7 +50,8 @@ func TestLimitsAreChangedAllOrNone(t *testing.T) {
 		"no code, no value": {
 			customer.UID,
 			[]limits.Draft{{}, {Code: " ", Value: " "}},
-			"[0].entityLimitId REQUIRED [0].entityLimitValue REQUIRED [1].entityLimitId REQUIRED [1].entityLimitValue REQUIRED",
+			"[0].entityLimitId REQUIRED [0].entityLimitValue REQUIRED [1].entityLimitId REQUIRED " +
+				"[1].entityLimitValue REQUIRED",
 		},
 		"no number": {
 			customer.UID, []limits.Draft{{Code: wireDay, Value: "1e5"}}, "[0].entityLimitValue INVALID",
@@ -362,10 +363,12 @@ func TestAnUpdateOfTheCustomerSetsLimitsUp(t *testing.T) {
 	}
 	var record []string
 	err = bank.DB.NewRaw(
-		`SELECT action || object || before || after FROM audit_entries WHERE tenant = ? ORDER BY id`, bank.Tenant).
+		`SELECT action || object || before || after FROM audit_entries
+			WHERE tenant = ? ORDER BY id`, bank.Tenant).
 		Scan(t.Context(), &record)
 	if err != nil || len(record) < 3 ||
-		record[2] != `changeLimitslimits{"limits":{"FX_FORWARD_LIMIT":"12.50"}}{"limits":{"ACH_PAYMENT_LIMIT_PER_DAY":"1.00","FX_FORWARD_LIMIT":"9.00"}}` {
+		record[2] != `changeLimitslimits{"limits":{"FX_FORWARD_LIMIT":"12.50"}}`+
+			`{"limits":{"ACH_PAYMENT_LIMIT_PER_DAY":"1.00","FX_FORWARD_LIMIT":"9.00"}}` {
 		t.Errorf("%q %v", record, err)
 	}
 }

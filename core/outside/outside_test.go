@@ -46,7 +46,8 @@ func TestOnlyPublicAddressesAreOutside(t *testing.T) {
 		}
 	}
 	for _, address := range []string{
-		"8.8.8.8", "1.1.1.1", "100.63.255.255", "100.128.0.1", "172.32.0.1", "2606:4700::1111", "2a00:1450::1",
+		"8.8.8.8", "1.1.1.1", "100.63.255.255",
+		"100.128.0.1", "172.32.0.1", "2606:4700::1111", "2a00:1450::1",
 		"::ffff:8.8.8.8",
 	} {
 		if !outside.Public(netip.MustParseAddr(address)) {

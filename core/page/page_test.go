@@ -40,7 +40,8 @@ func TestAForgedCursorIsInvalidAndNeverPanics(t *testing.T) {
 	t.Parallel()
 	encode := func(text string) string { return "1" + base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	for _, text := range []string{
-		"", "1", "x", "2" + page.Cursor{Order: "uid", UID: 7}.String()[1:], encode(`{}`), encode(`{"o":"uid"}`),
+		"", "1", "x",
+		"2" + page.Cursor{Order: "uid", UID: 7}.String()[1:], encode(`{}`), encode(`{"o":"uid"}`),
 		encode(`{"o":"uid","u":-1}`),
 		encode(`{"o":"uid","u":"7"}`), encode(`{"o":"uid","u":7}x`), encode(`[]`), encode(`{"o":"uid","u":1e40}`),
 		"1" + strings.Repeat("A", 2000), "1!!!",
@@ -66,7 +67,8 @@ func TestACutPageIsTheWindowInListOrder(t *testing.T) {
 		for i := range all {
 			all[i] = i
 		}
-		w := page.Window{Size: rapid.IntRange(1, 10).Draw(t, "size"), Backward: rapid.Bool().Draw(t, "backward")}
+		w := page.Window{Size: rapid.IntRange(1, 10).Draw(t, "size"), Backward: rapid.Bool().
+			Draw(t, "backward")}
 		read := slices.Clone(all)
 		want := all[:min(w.Size, len(all))]
 		if w.Backward { // the database reads from the end

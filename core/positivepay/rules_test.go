@@ -104,12 +104,14 @@ func TestARuleIsShownAsItWasMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprint(r.Type, " ", r.ACHCompanyID, " ", r.BeneficiaryName, " ", r.BeneficiaryBankID, " ",
-		r.BeneficiaryBankName, " ", r.BeneficiaryNumber, " ", r.Amount(), " ", r.Currency, " ", r.AmountType, " ",
+		r.BeneficiaryBankName, " ", r.BeneficiaryNumber, " ",
+		r.Amount(), " ", r.Currency, " ", r.AmountType, " ",
 		r.Frequency, " ", r.SECCode, " ", r.IndividualID, " ", r.EffectiveDate.Format(time.DateOnly), " ",
 		r.ExpiryDate.Format(time.DateOnly), " ", *r.NumberOfPayments, " ", r.Status(), " ",
 		r.CustomerName == b.of.ShortName, " ", r.AccountNumber(), " ", r.RoutingNumber, " ", r.AccountType,
 		" ", r.AccountSubType, " ", r.TranCode())
-	want := fmt.Sprintf("ACH 9100011223 Lakefront Utilities Inc 611590103 Old Mill Bank ****5551 1500.00 USD Maximum BI_WEEKLY CCD "+
+	want := fmt.Sprintf("ACH 9100011223 Lakefront Utilities Inc 611590103 Old Mill Bank ****5551 1500.00 "+
+		"USD Maximum BI_WEEKLY CCD "+
 		"METER-7 2026-11-18 2027-02-16 6 Active true ****%s 611090001 Deposit Checking 27",
 		coretest.AccountNumber(b.account.UID)[7:])
 	if got != want {
@@ -126,7 +128,8 @@ func TestBothSpellingsOfAFrequencyAreOne(t *testing.T) {
 		"QUARTERLY": positivepay.Quarterly, "Semi-annual": positivepay.SemiAnnual,
 		"SEMI_ANNUAL": positivepay.SemiAnnual, "Annual": positivepay.Annual, "": "", "Often": "",
 	} {
-		if got, err := positivepay.ParseFrequency("frequency", text); got != want || (err != nil) != (want == "") {
+		if got, err := positivepay.ParseFrequency("frequency", text); got != want ||
+			(err != nil) != (want == "") {
 			t.Errorf("%q is %q, %v", text, got, err)
 		}
 	}
@@ -151,7 +154,8 @@ func TestTheDatesOfARuleDecideWhetherItCounts(t *testing.T) {
 	}
 	b.is(t, uid, positivepay.Suspended)
 	at(5, 0, positivepay.Expired)
-	for name, do := range map[string]func(context.Context, positivepay.UID, changes.RequestOptions) (changes.Outcome[positivepay.Saved], error){
+	for name, do := range map[string]func(context.Context, positivepay.UID,
+		changes.RequestOptions) (changes.Outcome[positivepay.Saved], error){
 		"activated": b.PositivePay.Activate, "suspended": b.PositivePay.Suspend,
 	} {
 		if _, err := do(b.Staff(), uid, changes.RequestOptions{}); !errors.Is(err, positivepay.ErrExpired) {
@@ -394,7 +398,8 @@ func TestWhatCannotBeARuleIsRefused(t *testing.T) {
 		draft := b.draft()
 		one.edit(&draft)
 		_, err := b.PositivePay.Create(b.Staff(), draft, changes.RequestOptions{})
-		if got := fields(err); !slices.Equal(got, []string{one.field}) || one.is != nil && !errors.Is(err, one.is) {
+		if got := fields(err); !slices.Equal(got, []string{one.field}) ||
+			one.is != nil && !errors.Is(err, one.is) {
 			t.Errorf("%s: %v %v", name, got, err)
 		}
 	}

@@ -426,7 +426,8 @@ func TestRolesAreSearchedByNameAndPaged(t *testing.T) {
 		}
 		return names, found.Total
 	}
-	if names, total := read(roles.Search{}, page.Numbered(2, 2)); !slices.Equal(names, all[2:4]) || total != 5 {
+	if names, total := read(roles.Search{}, page.Numbered(2, 2)); !slices.Equal(names, all[2:4]) ||
+		total != 5 {
 		t.Error(names, total)
 	}
 	if names, total := read(roles.Search{Name: strings.ToUpper(all[3])},

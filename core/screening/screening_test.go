@@ -195,7 +195,8 @@ func TestAListReplacesWhatItSaidBeforeAndNothingElse(t *testing.T) {
 		},
 		{
 			screening.Import{List: "sdn", Format: screening.SDN},
-			"36,\"LOVELACE, Ada\",\"individual\",\"CUBA\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- \r\n37,\"AEROCARIBBEAN AIRLINES\",-0- ,\"CUBA\",-0- \r\n\x1a\r\n",
+			"36,\"LOVELACE, Ada\",\"individual\",\"CUBA\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- \r\n" +
+				"37,\"AEROCARIBBEAN AIRLINES\",-0- ,\"CUBA\",-0- \r\n\x1a\r\n",
 			screening.Report{Added: 2},
 			"[own Ada Lovelace   sanctions Ada Lovelace TEST 1 sdn LOVELACE, Ada CUBA 36]",
 		},

@@ -22,7 +22,8 @@ import (
 
 // first is a file of the first format; the values below were written under it by the program of that time.
 const (
-	first       = `{"current":1,"seal":{"1":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="},"hash":"YWJjZGVmZ2hpamFiY2RlZmdoaWphYmNkZWZnaGlqYWI="}`
+	first = `{"current":1,"seal":{"1":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="},` +
+		`"hash":"YWJjZGVmZ2hpamFiY2RlZmdoaWphYmNkZWZnaGlqYWI="}`
 	firstSealed = "00000001d05bf0776debb633e9b4136c2744aad7a59a2b10b483c13d91a7166179abb1b2e17c99a8bff2d3ce"
 	firstHash   = "c8b12639283acc3dfe17412eec6705b2"
 	firstSecret = "b27cd64b56d4720f95b4356553e9945933fa3bc6755b96c55cc6eed10da77c7f"
@@ -106,7 +107,8 @@ func TestWhatTheFirstFormatWroteIsReadForGood(t *testing.T) {
 	}
 	check("as it was")
 	if again := keys.Seal(number,
-		firstPlace); !bytes.HasPrefix(again.Sealed, []byte{0, 0, 0, 1}) || !bytes.Equal(again.Hash, stored.Hash) ||
+		firstPlace); !bytes.HasPrefix(again.Sealed, []byte{0, 0, 0, 1}) ||
+		!bytes.Equal(again.Hash, stored.Hash) ||
 		!keys.Current(stored.Sealed, stored.Hash) {
 		t.Errorf("before a rotation it writes what the program before it cannot read: %x %x", again.Sealed,
 			again.Hash)
@@ -159,7 +161,8 @@ func TestProcessesUnderstandEachOtherInEveryStep(t *testing.T) {
 		kept := map[int64]seal.Value{}
 		use := func() {
 			for _, pair := range [][2]*seal.Keys{{early, late}, {late, early}} {
-				at := seal.Place{Tenant: 1, Column: "accounts.number", Row: rapid.Int64Range(1, 9).Draw(rt, "row")}
+				at := seal.Place{Tenant: 1, Column: "accounts.number", Row: rapid.Int64Range(1, 9).
+					Draw(rt, "row")}
 				value := rapid.SampledFrom([]string{"1", "22", "333"}).Draw(rt, "value")
 				if kept[at.Row] = pair[0].Seal(value, at); !pair[1].Same(kept[at.Row], value, at) {
 					rt.Fatalf("%q is not found by the other", value)

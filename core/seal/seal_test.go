@@ -214,10 +214,13 @@ func TestAKeysetIsMadeOnceAndReadAgain(t *testing.T) {
 func TestABrokenKeysetIsRefusedAndNotQuoted(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"no JSON":        `SECRETKEY`,
-		"short seal key": `{"current":1,"seal":{"1":"U0VDUkVUS0VZ"},"hash":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}`,
-		"no current key": `{"current":2,"seal":{"1":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"hash":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}`,
-		"short hash key": `{"current":1,"seal":{"1":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"hash":"U0VDUkVUS0VZ"}`,
+		"no JSON": `SECRETKEY`,
+		"short seal key": `{"current":1,"seal":{"1":"U0VDUkVUS0VZ"},` +
+			`"hash":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}`,
+		"no current key": `{"current":2,"seal":{"1":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},` +
+			`"hash":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}`,
+		"short hash key": `{"current":1,"seal":{"1":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},` +
+			`"hash":"U0VDUkVUS0VZ"}`,
 	} {
 		path := filepath.Join(t.TempDir(), "keyset.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

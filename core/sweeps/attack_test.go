@@ -91,8 +91,8 @@ func TestSweepsOfCustomersTakeTurns(t *testing.T) {
 	}
 	_, err := h.Sweeps.Work(h.operator)
 	h.must(err)
-	h.Exec(`UPDATE sweeps SET next_date = '2026-11-14' WHERE tenant = ? AND account >= ? AND account <= ?`, h.Tenant,
-		busy, h.account.UID)
+	h.Exec(`UPDATE sweeps SET next_date = '2026-11-14' WHERE tenant = ? AND account >= ? AND account <= ?`,
+		h.Tenant, busy, h.account.UID)
 	h.Clock.Set(coretest.Start.AddDate(0, 0, 1))
 	_, err = h.Sweeps.Work(h.operator)
 	h.must(err)

@@ -77,8 +77,8 @@ func TestASweepThatCannotBeRunFailsNoOther(t *testing.T) {
 		h := furnished(t, b, 1_000_00)
 		h.set(accounts.Out, h.out("300", accounts.ACHCredit))
 		if broken {
-			b.Exec(`UPDATE contacts SET bank_account_number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`,
-				b.Tenant, h.contact.UID)
+			b.Exec(`UPDATE contacts SET bank_account_number_sealed = 'garbage'::bytea
+				WHERE tenant = ? AND uid = ?`, b.Tenant, h.contact.UID)
 		}
 		return h
 	}

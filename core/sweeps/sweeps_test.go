@@ -204,7 +204,8 @@ func TestASweepPaysWhatIsAboveItsTarget(t *testing.T) {
 		}
 		p, err := h.Payments.Show(h.Staff(), r.Payment)
 		h.must(err)
-		if p.Notes != "Sweep" || p.Channel != "Sweep" || p.CreatedBy() != "staff" || p.Contact != h.contact.UID ||
+		if p.Notes != "Sweep" || p.Channel != "Sweep" || p.CreatedBy() != "staff" ||
+			p.Contact != h.contact.UID ||
 			p.ExternalReferenceID != "SWEEP-"+h.account.UID.String()+"-20261119-OUT" {
 			t.Errorf("%s: %+v", method, p)
 		}
@@ -222,7 +223,8 @@ func TestASweepCollectsWhatIsMissingOnce(t *testing.T) {
 	h.set(accounts.In, h.in("500", accounts.ACHDebit))
 	h.until("2026-11-19 08:00")
 	h.ran("19 COLLECTED 300.00")
-	h.Exec(`UPDATE payments SET settles_at = '2026-11-24 13:30Z' WHERE tenant = ? AND state = 'SENT'`, h.Tenant)
+	h.Exec(`UPDATE payments SET settles_at = '2026-11-24 13:30Z'
+		WHERE tenant = ? AND state = 'SENT'`, h.Tenant)
 	h.until("2026-11-19 23:00")
 	h.Exec(`UPDATE payments SET settles_at = '2026-11-24 13:30Z' WHERE tenant = ? AND state = 'SENT'`, h.Tenant)
 	h.until("2026-11-24 08:00")
@@ -295,7 +297,8 @@ func TestASweepAsksToBePaid(t *testing.T) {
 			unpaid.set(accounts.In, unpaid.in("500.22", method)) // nobody answers what is of 22 cents
 			unpaid.until("2026-11-20 01:00")
 			all := unpaid.ran("19 COLLECTED 300.22", "20 COLLECTED 300.22")
-			if unpaid.state(all[0].Payment) != payments.Expired || unpaid.state(all[1].Payment) != payments.Sent {
+			if unpaid.state(all[0].Payment) != payments.Expired ||
+				unpaid.state(all[1].Payment) != payments.Sent {
 				t.Error(unpaid.state(all[0].Payment), unpaid.state(all[1].Payment))
 			}
 			unpaid.has(200_00, 0)
@@ -378,7 +381,8 @@ func TestASweepWaitsForPeopleWhereSettingsAsk(t *testing.T) {
 		t.Error(h.state(all[0].Payment))
 	}
 	h.has(1_000_00, 0)
-	approval := changes.UID(h.count(`SELECT max(uid) FROM approvals WHERE tenant = ? AND operation = 'sendPayment'`))
+	approval := changes.UID(h.count(`SELECT max(uid) FROM approvals
+		WHERE tenant = ? AND operation = 'sendPayment'`))
 	if _, err := h.Changes.Approve(h.Someone("asker"), approval,
 		changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 		t.Error("who set the sweep up approves its payment:", err)
@@ -393,7 +397,8 @@ func TestASweepWaitsForPeopleWhereSettingsAsk(t *testing.T) {
 	in.set(accounts.In, in.in("80", accounts.ACHDebit))
 	in.until("2026-11-20 06:00")
 	in.ran("19 COLLECTED 80.00", "20 NOTHING_TO_DO")
-	refused := changes.UID(in.count(`SELECT max(uid) FROM approvals WHERE tenant = ? AND operation = 'requestDebit'`))
+	refused := changes.UID(in.count(`SELECT max(uid) FROM approvals
+		WHERE tenant = ? AND operation = 'requestDebit'`))
 	_, err = in.Changes.Refuse(in.Checker(), refused, changes.RequestOptions{Reason: "not now"})
 	in.must(err)
 	in.until("2026-11-23 06:00")
@@ -669,7 +674,9 @@ func TestASweepFromBeforeRunsToo(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 1_500_00)
 	h.Sweep(h.account,
-		func(w *accounts.Sweep) { w.ToContact, w.Frequency, w.DayOfWeek = &h.contact.UID, accounts.Daily, "" })
+		func(w *accounts.Sweep) {
+			w.ToContact, w.Frequency, w.DayOfWeek = &h.contact.UID, accounts.Daily, ""
+		})
 	_, err := h.Sweeps.Work(h.operator)
 	h.must(err)
 	h.ran()
@@ -821,7 +828,8 @@ func TestRunsAreSeenByWhomTheAccountIs(t *testing.T) {
 		_ = b.Send(t.Context())
 		if len(found.Of[uids[0]]) != one.own || len(found.Of[uids[1]]) != one.theirs ||
 			(found.Err != nil) != (one.error > 0) ||
-			db.CountOf(counted, uids[0]) != int64(one.own) || db.CountOf(counted, uids[1]) != int64(one.theirs) ||
+			db.CountOf(counted, uids[0]) != int64(one.own) ||
+			db.CountOf(counted, uids[1]) != int64(one.theirs) ||
 			len(of.Of[paid]) != one.theirs {
 			t.Errorf("%+v: %v %v %v %v", one, found.Of, counted.Of, of.Of, found.Err)
 		}

@@ -132,7 +132,8 @@ func TestCodesHaveDotsAndHyphensBetweenLettersAndDigitsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, code := range []string{
-		bank.Code + ".", bank.Code + "-", "." + bank.Code, "-" + bank.Code, bank.Code + "..a", bank.Code + ".-a",
+		bank.Code + ".", bank.Code + "-",
+		"." + bank.Code, "-" + bank.Code, bank.Code + "..a", bank.Code + ".-a",
 		strings.Replace(bank.Code, "-", "--", 1), bank.Code + "_a", bank.Code + "é", bank.Code + "\n", "",
 		bank.Code + "." + strings.Repeat("a", 63-len(bank.Code)),
 	} {

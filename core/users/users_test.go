@@ -383,7 +383,9 @@ func TestAPersonGrantsNoEntitlementThatItDoesNotHold(t *testing.T) {
 	customer := bank.Customer()
 	role := func(entitlements ...string) *roles.Role {
 		return bank.Role(customer,
-			func(r *roles.Role) { r.Applications = []roles.Grant{{Name: "Payments", Entitlements: entitlements}} })
+			func(r *roles.Role) {
+				r.Applications = []roles.Grant{{Name: "Payments", Entitlements: entitlements}}
+			})
 	}
 	looks, pays, both := role("View_Payments"), role("Initiate_Payments"),
 		role("Initiate_Payments", "Approve_Payments")
@@ -697,8 +699,8 @@ func TestAChangeAndAnActivationWaitForASecondPersonAndASuspensionDoesNot(t *test
 func TestNobodyApprovesMoreRightsForThemself(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
-	bank.Exec(`UPDATE customers SET access_user_dual_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant,
-		bank.Self.UID)
+	bank.Exec(`UPDATE customers SET access_user_dual_approval = true
+		WHERE tenant = ? AND uid = ?`, bank.Tenant, bank.Self.UID)
 	r, more := bank.Role(bank.Self), bank.Role(bank.Self)
 	u := bank.User(bank.Self, []*roles.Role{r})
 	out, err := bank.Users.Change(bank.Staff(), bank.Self.UID, u.UID, users.Draft{RoleNames: names(r, more)},
@@ -919,10 +921,12 @@ func TestTheRecordTellsOfRolesToo(t *testing.T) {
 	}
 	var entry string
 	err := bank.DB.NewRaw(
-		`SELECT action || ' ' || reason || ' ' || before::text || ' ' || after::text FROM audit_entries WHERE tenant = ? AND object = 'user' AND uid = ?`,
+		`SELECT action || ' ' || reason || ' ' || before::text || ' ' || after::text FROM audit_entries
+			WHERE tenant = ? AND object = 'user' AND uid = ?`,
 		bank.Tenant, u.UID.String()).Scan(t.Context(), &entry)
 	want := fmt.Sprintf(
-		`changeUser promoted {"department":"Treasury","roles":[%[1]q],"version":1} {"department":"Audit","roles":[%[1]q,%[2]q],"version":2}`, r.Name, more.Name)
+		`changeUser promoted {"department":"Treasury","roles":[%[1]q],"version":1} {"department":"Audit",`+
+			`"roles":[%[1]q,%[2]q],"version":2}`, r.Name, more.Name)
 	if err != nil || entry != want {
 		t.Error(entry, err)
 	}

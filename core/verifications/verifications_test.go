@@ -245,7 +245,8 @@ func TestTheAmountsStandInThePaymentsAlone(t *testing.T) {
 		SELECT e::text AS text FROM audit_entries AS e WHERE e.tenant = ?0 AND e.object = 'contactVerification'
 		UNION ALL SELECT v::text FROM events AS v WHERE v.tenant = ?0 AND v.object = 'contactVerification'
 		UNION ALL SELECT k.outcome::text FROM idempotency_keys AS k WHERE k.tenant = ?0
-		UNION ALL SELECT c::text FROM contact_verifications AS c WHERE c.tenant = ?0) AS row`, w.Tenant).Scan(t.Context(), &kept)
+		UNION ALL SELECT c::text FROM contact_verifications AS c WHERE c.tenant = ?0) AS row`, w.Tenant).
+		Scan(t.Context(), &kept)
 	if err != nil || !strings.Contains(kept, "confirmContactVerification") {
 		t.Fatal(kept, err)
 	}
@@ -569,7 +570,8 @@ func TestWhatComesOfManyVerificationsIsLookedForInTurns(t *testing.T) {
 	w.several(first, verifications.WatchedAtATime, "", verifications.Verified)
 	last := w.started(w.Contact(w.own))
 	back := func(of verifications.UID) {
-		w.Exec(`UPDATE payments SET state = 'RETURNED' WHERE tenant = ? AND uid = ?`, w.Tenant, w.deposits(of)[0].UID)
+		w.Exec(`UPDATE payments SET state = 'RETURNED' WHERE tenant = ? AND uid = ?`, w.Tenant,
+			w.deposits(of)[0].UID)
 	}
 	back(last)
 	for _, want := range []int{0, 1, 0, 0} {
@@ -621,7 +623,8 @@ func TestAnotherAccountEndsWhatWasVerified(t *testing.T) {
 	w.is(opened, verifications.Superseded)
 	w.is(cancelled, verifications.Cancelled)
 	var told []string
-	err := w.DB.NewRaw(`SELECT uid FROM events WHERE tenant = ? AND kind = 'supersedeContactVerification' ORDER BY uid::bigint`, w.Tenant).
+	err := w.DB.NewRaw(`SELECT uid FROM events WHERE tenant = ? AND kind = 'supersedeContactVerification'
+		ORDER BY uid::bigint`, w.Tenant).
 		Scan(t.Context(), &told)
 	if want := []string{verified.String(), opened.String()}; err != nil || !reflect.DeepEqual(told, want) {
 		t.Errorf("%q %v, want %q", told, err, want)
@@ -649,7 +652,8 @@ func TestDepositsDoNotGoToAFormerAccount(t *testing.T) {
 				}
 			}
 			var waits, held int64
-			if err := w.DB.NewRaw(`SELECT (SELECT count(*) FROM approvals WHERE tenant = ?0 AND status = 'Open'),
+			if err := w.DB.NewRaw(`SELECT (SELECT count(*) FROM approvals
+				WHERE tenant = ?0 AND status = 'Open'),
 				(SELECT held FROM balances WHERE tenant = ?0 AND account = ?1)`, w.Tenant, w.account.UID).
 				Scan(t.Context(), &waits, &held); err != nil || dual != (waits == 2) {
 				t.Error(waits, held, err)
@@ -711,7 +715,9 @@ func TestDepositsCostWhatPaymentsCost(t *testing.T) {
 		t.Error(err)
 	}
 	var n int
-	if err := w.DB.NewRaw(`SELECT (SELECT count(*) FROM payments WHERE tenant = ?0) + (SELECT count(*) FROM contact_verifications WHERE tenant = ?0)`, w.Tenant).Scan(t.Context(), &n); err != nil || n != 0 {
+	if err := w.DB.NewRaw(`SELECT (SELECT count(*) FROM payments WHERE tenant = ?0) + (SELECT count(*)
+		FROM contact_verifications WHERE tenant = ?0)`, w.Tenant).Scan(t.Context(), &n); err != nil ||
+		n != 0 {
 		t.Error(n, err)
 	}
 }
@@ -736,7 +742,8 @@ func (w *verifying) asked(contact *contacts.Contact) verifications.UID {
 func (w *verifying) entries() (all []nacha.Entry, batches []nacha.Batch) {
 	w.t.Helper()
 	var messages []*payments.Message
-	if err := w.DB.NewSelect().Model(&messages).Where("nm.tenant = ? AND nm.rail = 'ACH' AND nm.direction = 'OUT'", w.Tenant).
+	if err := w.DB.NewSelect().Model(&messages).
+		Where("nm.tenant = ? AND nm.rail = 'ACH' AND nm.direction = 'OUT'", w.Tenant).
 		OrderExpr("nm.id").Scan(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -803,7 +810,8 @@ func TestAPrenoteThatNobodyAnswersVerifiesAContact(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	var left int64
-	if err := w.DB.NewRaw(`SELECT ledger - held + (SELECT count(*) FROM payments WHERE tenant = ?0) FROM balances WHERE tenant = ?0 AND account = ?1`,
+	if err := w.DB.NewRaw(`SELECT ledger - held + (SELECT count(*) FROM payments WHERE tenant = ?0)
+		FROM balances WHERE tenant = ?0 AND account = ?1`,
 		w.Tenant, w.account.UID).Scan(t.Context(), &left); err != nil || left != 1000_00 {
 		t.Error(left, err)
 	}

@@ -57,7 +57,8 @@ func TestTheBankGivesNumbersThatFollowNoOrder(t *testing.T) {
 		}
 		seen[v.Clear], all = true, append(all, v.Clear)
 		found, err := b.VirtualAccounts.Find(b.Staff(), master.Customer, v.Clear)
-		if err != nil || found.UID != v.UID || found.Currency != "USD" || found.Status != virtualaccounts.Active ||
+		if err != nil || found.UID != v.UID || found.Currency != "USD" ||
+			found.Status != virtualaccounts.Active ||
 			found.Master.Last4 != coretest.AccountNumber(master.UID)[len(coretest.AccountNumber(master.UID))-4:] {
 			t.Error(found, err)
 		}

@@ -128,7 +128,8 @@ func TestPaymentsRunInTheOrderOfTheirIndexes(t *testing.T) {
 	h.is(out.Result.UID, "PROCESSED 3:MADE 9:MADE 3950 2050 4000")
 	h.work()
 	h.is(out.Result.UID, "PROCESSED 3:MADE 9:MADE 3950 2050 4000")
-	if n := h.count(`SELECT count(*) FROM payments WHERE tenant = ? AND external_reference_id = 'B-1' AND notes = 'Sweep 7'`); n != 2 {
+	if n := h.count(`SELECT count(*) FROM payments WHERE tenant = ? AND external_reference_id = 'B-1'
+		AND notes = 'Sweep 7'`); n != 2 {
 		t.Errorf("%d payments", n)
 	}
 }
@@ -162,7 +163,8 @@ func TestABatchWaitsWherePeopleDecide(t *testing.T) {
 		h.work()
 		h.work()
 		h.is(out.Result.UID, "PENDING_APPROVAL 1:PENDING_APPROVAL 2:WAITING 10000 0 0")
-		approval := changes.UID(h.count(`SELECT max(uid) FROM approvals WHERE tenant = ? AND operation = 'transferFunds'`))
+		approval := changes.UID(h.count(`SELECT max(uid) FROM approvals
+			WHERE tenant = ? AND operation = 'transferFunds'`))
 		if decision {
 			_, err = h.Changes.Approve(h.Checker(), approval, changes.RequestOptions{})
 		} else {
@@ -241,8 +243,8 @@ func TestABatchThatCannotBeRunEndsNoOther(t *testing.T) {
 	}
 	broken := func(reference string) waterfalls.UID {
 		uid := accept(reference)
-		h.Exec(`UPDATE waterfall_steps SET draft_sealed = 'garbage'::bytea WHERE tenant = ? AND waterfall = ?`,
-			h.Tenant, uid)
+		h.Exec(`UPDATE waterfall_steps SET draft_sealed = 'garbage'::bytea
+			WHERE tenant = ? AND waterfall = ?`, h.Tenant, uid)
 		return uid
 	}
 	work := func() { _, _ = h.Waterfalls.Work(h.operator) }
@@ -331,7 +333,8 @@ func TestABatchTellsAllThatIsWrongWithIt(t *testing.T) {
 		},
 		"no account": {
 			[]waterfalls.Transfer{nobody}, "payments[0].creditorAccount.accountNumber REQUIRED, " +
-				"payments[0].creditorAccount.accountType REQUIRED, payments[0].creditorAccount.accountSubType REQUIRED, " +
+				"payments[0].creditorAccount.accountType REQUIRED, " +
+				"payments[0].creditorAccount.accountSubType REQUIRED, " +
 				"payments[0].creditorAccount.routingNumber REQUIRED",
 		},
 		"too many": {make([]waterfalls.Transfer, waterfalls.MostPayments+1), "payments MAX"},

@@ -130,7 +130,8 @@ func TestTheRepeatedHourAndTheMissingOneChangeNoCutOff(t *testing.T) {
 		}
 		sunday := calendar.Today(ready)
 		wire := schedule.Plan(calendar.Wire, ready, time.Time{})
-		if wire.Sent.In(calendar.Zone()).Format("15:04") != "21:00" || !calendar.Today(wire.Sent).Equal(sunday) {
+		if wire.Sent.In(calendar.Zone()).Format("15:04") != "21:00" ||
+			!calendar.Today(wire.Sent).Equal(sunday) {
 			t.Errorf("%s: the wire is sent at %s", night, wire.Sent.In(calendar.Zone()))
 		}
 		file := schedule.Plan(calendar.SameDayACH, ready, time.Time{})
@@ -138,7 +139,8 @@ func TestTheRepeatedHourAndTheMissingOneChangeNoCutOff(t *testing.T) {
 			!file.Settles.Equal(sunday.AddDate(0, 0, 1)) {
 			t.Errorf("%s: the file is sent at %s", night, file.Sent.In(calendar.Zone()))
 		}
-		if now := schedule.Plan(calendar.RTP, ready, sunday); !now.Sent.Equal(ready) || !now.Settles.Equal(sunday) {
+		if now := schedule.Plan(calendar.RTP, ready, sunday); !now.Sent.Equal(ready) ||
+			!now.Settles.Equal(sunday) {
 			t.Errorf("%s: the instant payment is sent at %s", night, now.Sent)
 		}
 	}

@@ -167,7 +167,8 @@ func (d draw) transfer() iso20022.Message {
 		m.IntermediaryAccount, m.CreditorAgentAccount = d.agentAccount(), d.agentAccount()
 	}
 	if d.p == iso20022.Fedwire {
-		m.ForCreditorAgent = rapid.SliceOfN(rapid.Just(d.text("for the bank", 140)), 0, 2).Draw(d.t, "for the bank")
+		m.ForCreditorAgent = rapid.SliceOfN(rapid.Just(d.text("for the bank", 140)), 0, 2).
+			Draw(d.t, "for the bank")
 		if len(m.ForCreditorAgent) == 0 {
 			m.ForCreditorAgent = nil
 		}

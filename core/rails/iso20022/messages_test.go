@@ -119,7 +119,9 @@ func TestWhatANetworkWouldRefuseIsNotWrittenAndTheFieldIsNamed(t *testing.T) {
 			m.Creditor.Name = strings.Repeat("ß",
 				71)
 		},
-		"CdtrAcct":                   func(m *iso20022.CreditTransfer) { m.Creditor.IBAN = "DE89370400440532013000" },
+		"CdtrAcct": func(m *iso20022.CreditTransfer) {
+			m.Creditor.IBAN = "DE89370400440532013000"
+		},
 		"CdtrAgt":                    func(m *iso20022.CreditTransfer) { m.CreditorAgent = iso20022.Agent{} },
 		"RltdRmtInf/RmtLctnDtls/Mtd": func(m *iso20022.CreditTransfer) { m.Elsewhere.Address = "R1" },
 		"RmtLctnDtls/ElctrncAdr":     func(m *iso20022.CreditTransfer) { m.Elsewhere.Method = "URID" },
@@ -285,7 +287,8 @@ func TestMessagesOfSWIFTNameBanksByBIC(t *testing.T) {
 	}
 	for _, part := range []string{
 		"<BizSvc>swift.cbprplus.02</BizSvc>", "<MsgDefIdr>pacs.004.001.09</MsgDefIdr>",
-		`xmlns="urn:iso:std:iso:20022:tech:xsd:pacs.004.001.09"`, "<SttlmInf><SttlmMtd>INDA</SttlmMtd></SttlmInf>",
+		`xmlns="urn:iso:std:iso:20022:tech:xsd:pacs.004.001.09"`,
+		"<SttlmInf><SttlmMtd>INDA</SttlmMtd></SttlmInf>",
 		"<InstgAgt><FinInstnId><BICFI>MUSTDEFFXXX</BICFI></FinInstnId></InstgAgt>",
 		`<RtrdIntrBkSttlmAmt Ccy="JPY">12500</RtrdIntrBkSttlmAmt>`,
 	} {

@@ -174,7 +174,8 @@ func TestFilesOfTheLibraryAreRead(t *testing.T) {
 	}
 	e := got.entries[0]
 	if e.Direction != rails.Debit || e.Amount.String() != "1000000.00" || e.Routing != "231380104" ||
-		got.header.Origin != "121042882" || got.batches[0].Only != rails.Debit || got.totals.Debits != e.Amount {
+		got.header.Origin != "121042882" || got.batches[0].Only != rails.Debit ||
+		got.totals.Debits != e.Amount {
 		t.Errorf("%+v", got)
 	}
 	if want := time.Date(2019, 8, 16, 14, 55, 0, 0, time.UTC); !got.header.CreatedAt.Equal(want) {
@@ -299,7 +300,8 @@ func FuzzRead(f *testing.F) {
 		text := file(f, c.batch, c.entries...)
 		for _, seed := range []string{
 			text, strings.ReplaceAll(text, "\n", ""), strings.ReplaceAll(text, "\n", "\r\n"), "\ufeff" + text,
-			text[:len(text)/2], strings.Replace(text, "\n6", "x\n6", 1), strings.Replace(text, "\n6", "\n4", 1),
+			text[:len(text)/2], strings.Replace(text, "\n6", "x\n6", 1),
+			strings.Replace(text, "\n6", "\n4", 1),
 			strings.Replace(text, "\n6", "6", 1), strings.Replace(text, "\n5", "x\n5", 1),
 			strings.Replace(text, " ", "\x00", 1), strings.Repeat(text[:94], 100), "\xff\xfe1\x000\x001\x00",
 		} {

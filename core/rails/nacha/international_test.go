@@ -241,7 +241,8 @@ func TestTextsOfIATAreCut(t *testing.T) {
 	}
 	if e, i := got.entries[0], got.entries[0].International; e.Name != "e"+tooLong[:34] ||
 		len(e.Remittance) != 160 ||
-		i.Originator.Name != "O"+tooLong[:34] || i.Receiver.Street != tooLong[:35] || i.To.Name != tooLong[:35] {
+		i.Originator.Name != "O"+tooLong[:34] || i.Receiver.Street != tooLong[:35] ||
+		i.To.Name != tooLong[:35] {
 		t.Errorf("%+v %+v", e, i)
 	}
 }
@@ -318,7 +319,8 @@ func TestFaultsOfIATAreNamedAndTheOthersAreRead(t *testing.T) {
 				t.Errorf("%s: the fault quotes: %v", name, f)
 			}
 		}
-		if text := strings.Join(told, ","); !strings.HasPrefix(text, c.faults) || text == "" != (c.faults == "") ||
+		if text := strings.Join(told, ","); !strings.HasPrefix(text, c.faults) ||
+			text == "" != (c.faults == "") ||
 			len(got.entries) != c.entries {
 			t.Errorf("%s: %d entries, %q: %v", name, len(got.entries), text, err)
 		}

@@ -219,7 +219,8 @@ func TestReturnsDishonoursAndNoticesOfChange(t *testing.T) {
 		}
 		if name == "changes" {
 			right := got.entries[0].Change
-			if right.Account != "123456789" || right.AccountType != rails.Savings || right.Direction != rails.Debit {
+			if right.Account != "123456789" || right.AccountType != rails.Savings ||
+				right.Direction != rails.Debit {
 				t.Errorf("the change is read as %+v", right)
 			}
 			right.Account, right.AccountType, right.Direction = "", "", ""
@@ -274,7 +275,8 @@ func TestTheControlsOfAFileAreItsSums(t *testing.T) {
 		var credits, debits, hash, offsets int64
 		for range rapid.IntRange(1, 4).Draw(t, "batches") {
 			b := payroll()
-			b.Class = rapid.SampledFrom([]rails.SECCode{rails.PPD, rails.CCD, rails.WEB, rails.CTX}).Draw(t, "class")
+			b.Class = rapid.SampledFrom([]rails.SECCode{rails.PPD, rails.CCD, rails.WEB, rails.CTX}).
+				Draw(t, "class")
 			if b.SameDay = rapid.Bool().Draw(t, "same day"); rapid.Bool().Draw(t, "offset") {
 				b.Offset = offset
 			}

@@ -103,7 +103,8 @@ func TestWhatIsWrongWithAnEntryStopsNobodyElses(t *testing.T) {
 					!c.stays && (e.Amount != wage().Amount || len(e.Trace) != 15) {
 					t.Errorf("%+v %+v", e, e.Wrong)
 				}
-				if given := found.batches[i]; c.is == "" && strings.Contains(fmt.Sprint(given, e), nacha.Blank) {
+				if given := found.batches[i]; c.is == "" &&
+					strings.Contains(fmt.Sprint(given, e), nacha.Blank) {
 					t.Errorf("%+v says what was not given", given)
 				}
 			}
