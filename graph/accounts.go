@@ -26,7 +26,8 @@ var accountKind = numbered("Account", kind[accounts.UID, accounts.Account]{
 		"features": {
 			"Currency", "EnableWires", "EnableDomesticWires", "EnableInternationalWires", "EnableCallbacks",
 			"CallbackLimit", "EnableACH", "EnableOffset", "DefaultOffset", "Underwritten", "ACHPrefund",
-			"DebitExposureLimit", "CreditExposureLimit", "ACHCompanyID", "SECCodes", "EnableFedNow", "FedNowSend",
+			"DebitExposureLimit", "CreditExposureLimit",
+			"ACHCompanyID", "SECCodes", "EnableFedNow", "FedNowSend",
 			"FedNowRFPSend", "EnableRTP", "RTPSend", "RTPRFPSend", "RFPReceive", "RFPSend", "EnableSWIFT",
 			"EnablePositivePay", "AccountAnalysis", "FeeAccount", "ReturnAccount",
 		},
@@ -111,7 +112,9 @@ func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*acc
 			return steps // out of reach, or not asked for: the relation says which
 		}
 		for _, f := range customer {
-			s.answers[f.Field] = func(accounts.UID) (*customers.Customer, error) { return &found.Customer, nil }
+			s.answers[f.Field] = func(accounts.UID) (*customers.Customer, error) {
+				return &found.Customer, nil
+			}
 		}
 		owner := []*customers.Customer{&found.Customer}
 		return append(steps, customerKind.under(ctx, o, next, owner, mergeFields(further))...)

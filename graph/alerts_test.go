@@ -25,8 +25,8 @@ func init() {
 	})
 	needs["Account.balanceAlerts"], required["Account.balanceAlerts"] = view, "(first: 2)"
 	needs["BalanceAlert.account"] = view
-	const shown = `balanceAlert { id uid balance direction threshold currency status armed version customer { uid } account { uid } }
-		approval { uid }`
+	const shown = `balanceAlert { id uid balance direction threshold currency status armed
+		version customer { uid } account { uid } } approval { uid }`
 	mutations["createBalanceAlert"] = tried{access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`account: "%s", balance: LEDGER, direction: ABOVE, threshold: "12.50"`,
 			accountOf(activeOf(c), 0))
@@ -69,9 +69,10 @@ func TestABalanceAlertIsMadeFiredAndShown(t *testing.T) {
 	staff := p.Staff()
 	made, errors := p.asks(t, staff,
 		fmt.Sprintf(`mutation { createBalanceAlert(input: {account: "%s", balance: AVAILABLE, direction: BELOW,
-		threshold: "1999990"}) { balanceAlert { status threshold armed firedAt firedBalance version } approval { uid } } }`, p.from.UID))
-	want := `{"createBalanceAlert":{"balanceAlert":{"status":"ACTIVE","threshold":"1999990.00","armed":true,"firedAt":null,` +
-		`"firedBalance":null,"version":1},"approval":null}}`
+		threshold: "1999990"}) { balanceAlert { status threshold armed firedAt firedBalance version }
+		approval { uid } } }`, p.from.UID))
+	want := `{"createBalanceAlert":{"balanceAlert":{"status":"ACTIVE","threshold":"1999990.00",` +
+		`"armed":true,"firedAt":null,"firedBalance":null,"version":1},"approval":null}}`
 	if made != want || errors != nil {
 		t.Fatalf("%s %v\nwant %s", made, errors, want)
 	}
@@ -83,9 +84,11 @@ func TestABalanceAlertIsMadeFiredAndShown(t *testing.T) {
 	if _, err := p.Alerts.Fire(access.Operator(t.Context(), p.Tenant, "test", coretest.Zone())); err != nil {
 		t.Fatal(err)
 	}
-	document := fmt.Sprintf(`{ account(by: {uid: "%s"}) { balanceAlerts { totalCount nodes { balance direction armed firedBalance
+	document := fmt.Sprintf(`{ account(by: {uid: "%s"}) { balanceAlerts { totalCount
+		nodes { balance direction armed firedBalance
 		history(first: 5) { nodes { action changes { field after } } } } } } }`, p.from.UID)
-	want = `{"account":{"balanceAlerts":{"totalCount":1,"nodes":[{"balance":"AVAILABLE","direction":"BELOW","armed":false,` +
+	want = `{"account":{"balanceAlerts":{"totalCount":1,` +
+		`"nodes":[{"balance":"AVAILABLE","direction":"BELOW","armed":false,` +
 		`"firedBalance":"1999989.99","history":{"nodes":[{"action":"fireBalanceAlert","changes":[`
 	data, errors := p.asks(t, staff, document)
 	if !strings.HasPrefix(data, want) || errors != nil ||
@@ -99,7 +102,8 @@ func TestABalanceAlertIsMadeFiredAndShown(t *testing.T) {
 func TestWhoListensHearsOfBalanceAlerts(t *testing.T) {
 	t.Parallel()
 	l := newLively(t)
-	const fired = `subscription { balanceAlertFired%s { action version account { uid balanceAlerts(first: 1) { totalCount } } } }`
+	const fired = `subscription { balanceAlertFired%s { action version account { uid
+		balanceAlerts(first: 1) { totalCount } } } }`
 	staff, partners := l.listens(t, "staff", fmt.Sprintf(fired, "")),
 		l.listens(t, "partner", fmt.Sprintf(fired, ""))
 	one := l.listens(t, "staff", fmt.Sprintf(fired, fmt.Sprintf(`(account: "%d")`, accountOf(star, 1))))
@@ -130,7 +134,8 @@ func TestWhoListensHearsOfBalanceAlerts(t *testing.T) {
 	})
 	l.seals(t)
 	of := func(c customers.UID, n int) string {
-		return fmt.Sprintf(`{"balanceAlertFired":{"action":"balanceAlert","version":7,"account":{"uid":"%d","balanceAlerts":{"totalCount":3}}}}`,
+		return fmt.Sprintf(`{"balanceAlertFired":{"action":"balanceAlert","version":7,`+
+			`"account":{"uid":"%d","balanceAlerts":{"totalCount":3}}}}`,
 			accountOf(c, n))
 	}
 	staff.hears(of(otherStar, 0))

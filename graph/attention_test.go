@@ -61,20 +61,22 @@ func TestWhatWaitsForAPersonIsOpenedByItsID(t *testing.T) {
 func TestWhatCouldNotBeTakenIsListedWithoutASubject(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)
-	p.Exec(`INSERT INTO network_messages (tenant, id, rail, direction, kind, message_id, code, at, amount, currency,
-		  bank, number_last4)
+	p.Exec(`INSERT INTO network_messages (tenant, id, rail, direction, kind, message_id, code, at,
+		  amount, currency, bank, number_last4)
 		VALUES (?, nextval('network_messages_ids'), 'ACH', 'IN', 'entry', 'F line 6', 'a debit: why', ?, 1500,
 		  'USD', '021000021', '6789')`, p.Tenant, p.Now())
 	p.Exec(`INSERT INTO network_messages (tenant, id, rail, direction, kind, message_id, code, at)
 		VALUES (?, nextval('network_messages_ids'), 'RTP', 'IN', 'entry', 'twice', 'nobody has it', ?)`, p.Tenant,
 		p.Now().Add(-time.Minute))
 	data, errors := p.asks(t, p.Staff(), `{ attention(filter: {kind: [UNTAKEN]}) {
-		items { kind subject customer reason } waiting { kind count } } refusedCredits { messageId code amount bank number { masked } } }`)
+		items { kind subject customer reason } waiting { kind count } } refusedCredits { messageId code amount
+		bank number { masked } } }`)
 	want := `{"attention":{"items":[{"kind":"UNTAKEN","subject":null,"customer":null,` +
 		`"reason":"twice: nobody has it"},{"kind":"UNTAKEN","subject":null,"customer":null,` +
 		`"reason":"F line 6: a debit: why"}],` +
 		`"waiting":[{"kind":"UNTAKEN","count":2}]},"refusedCredits":[` +
-		`{"messageId":"twice","code":"nobody has it","amount":null,"bank":null,"number":null},{"messageId":"F line 6",` +
+		`{"messageId":"twice","code":"nobody has it","amount":null,"bank":null,"number":null},` +
+		`{"messageId":"F line 6",` +
 		`"code":"a debit: why","amount":"15.00","bank":"021000021","number":{"masked":"****6789"}}]}`
 	if errors != nil || data != want {
 		t.Errorf("%s %v\nwant %s", data, errors, want)

@@ -86,7 +86,9 @@ func bankOf[P comparable, T any](key func(*T) P, names func(*T) banks.Refs) *rel
 	type of = func(P) (*banks.Bank, error)
 	return &relation[T, P, *banks.Bank]{
 		key: key, late: true,
-		queue: func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (of, step) {
+		queue: func(ctx context.Context, o *operation, b *db.Batch, s *siblings,
+			f graphql.CollectedField,
+		) (of, step) {
 			named, all := map[P]banks.Refs{}, map[banks.Ref]bool{}
 			var refs []banks.Ref
 			for _, row := range s.rows.([]*T) {

@@ -19,8 +19,10 @@ var listedBank = struct {
 
 func listBank(t testing.TB, c *core.Core) {
 	t.Helper()
-	const text = "nationalId,bic,name,addressLine1,addressLine2,city,state,postalCode,recordType,successor,ach,fedNowServices,fedNowStatus,fedwireTransfer,rtpServices,rtpStatus\n" +
-		"611090001,SNDBUS30NYC,Listed Bank,1 Main St,Floor 2,Columbus,OH,43215,SEND,611090108,true,CRDT,Active,true,CRDT,Active\n"
+	const text = "nationalId,bic,name,addressLine1,addressLine2,city,state,postalCode,recordType,successor," +
+		"ach,fedNowServices,fedNowStatus,fedwireTransfer,rtpServices,rtpStatus\n" +
+		"611090001,SNDBUS30NYC,Listed Bank,1 Main St,Floor 2,Columbus,OH,43215,SEND,611090108,true,CRDT," +
+		"Active,true,CRDT,Active\n"
 	_, err := c.Banks.Import(access.Operator(t.Context(), 0, "", nil),
 		banks.Import{Format: banks.CSVFile, Source: "graph", From: strings.NewReader(text)})
 	if err != nil {
@@ -93,14 +95,18 @@ func TestTheBanksOfAPageAreOneStatement(t *testing.T) {
 	b := newBank(t)
 	many(t, b)
 	for document, statements := range map[string]int64{
-		`{ customers(first: %d) { nodes { accounts(first: 5) { nodes { bank { name } } } } } }`:                                              3,
-		`{ customers(first: %d) { nodes { contacts(first: 5) { nodes { bank { name entry { name } } } } } } }`:                               3,
-		`{ customers(first: %d) { nodes { contacts(first: 5) { nodes { bank { entry { name } } intermediaryBank { entry { uid } } } } } } }`: 4,
-		`{ customers(first: %d) { nodes { contacts(first: 5) { nodes { a: bank { entry { name } } b: bank { entry { uid } } } } } } }`:       4,
+		`{ customers(first: %d) { nodes { accounts(first: 5) { nodes { bank { name } } } } } }`: 3,
+		`{ customers(first: %d) { nodes { contacts(first: 5) {
+			nodes { bank { name entry { name } } } } } } }`: 3,
+		`{ customers(first: %d) { nodes { contacts(first: 5) { nodes { bank { entry { name } }
+			intermediaryBank { entry { uid } } } } } } }`: 4,
+		`{ customers(first: %d) { nodes { contacts(first: 5) { nodes { a: bank { entry { name } }
+			b: bank { entry { uid } } } } } } }`: 4,
 	} {
 		for _, n := range []int{1, 100} {
 			got := b.ask(t, b.staff(), fmt.Sprintf(document, n)).fine(t)
-			if got.statements != statements || got.trips != 3 || strings.Count(got.body, "Listed Bank") < min(n, 3) {
+			if got.statements != statements || got.trips != 3 ||
+				strings.Count(got.body, "Listed Bank") < min(n, 3) {
 				t.Errorf("%d of %s: %d statements in %d round trips", n, document, got.statements, got.trips)
 			}
 		}

@@ -71,12 +71,14 @@ func TestEveryAmountIsShownInItsCurrency(t *testing.T) {
 			b := newBank(t)
 			b.in(t, currency)
 			b.exec(t,
-				`INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency) VALUES (?, 'Payments', 'Wires', 'Flat', 'Gold', 1234, ?)`,
+				`INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency)
+					VALUES (?, 'Payments', 'Wires', 'Flat', 'Gold', 1234, ?)`,
 				b.tenant, currency)
 			of := fmt.Sprintf("tenant = %d AND customer = %d ORDER BY 2 LIMIT 1", b.tenant, star)
 			account, asked := "SELECT %s, uid FROM accounts WHERE "+of, `accounts(first: 1) { nodes { %s } }`
 			for field, minor := range map[string]string{
-				`signatories(first: 1) { nodes { approvalLimit } }`: "SELECT approval_limit, uid FROM signatories WHERE " + of,
+				`signatories(first: 1) { nodes { approvalLimit } }`: "SELECT approval_limit, uid " +
+					"FROM signatories WHERE " + of,
 				fmt.Sprintf(asked,
 					`balances { ledger }`): fmt.Sprintf(account,
 					"(SELECT ledger FROM balances AS b WHERE b.tenant = accounts.tenant AND b.account = uid)"),
@@ -96,15 +98,23 @@ func TestEveryAmountIsShownInItsCurrency(t *testing.T) {
 					`sweeps { fromAmount }`): fmt.Sprintf(account, "4000 + uid % 1000"),
 				fmt.Sprintf(asked,
 					`sweeps { toAmount }`): fmt.Sprintf(account, "9000 + uid % 1000"),
-				`limits(rail: FEDWIRE) { current }`: "SELECT ceiling, code FROM limits WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND " + of,
+				`limits(rail: FEDWIRE) { current }`: "SELECT ceiling, code FROM limits " +
+					"WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND " + of,
 				fmt.Sprintf(`limits(rail: FEDWIRE, amount: "%s") { current }`,
-					is.amount): "SELECT ceiling, code FROM limits WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND " + of,
-				`limits(rail: FEDWIRE) { used }`:      "SELECT 1000 + customer % 1000, code FROM limits WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND " + of,
-				`limits(rail: FEDWIRE) { remaining }`: "SELECT ceiling - 1000 - customer % 1000, code FROM limits WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND " + of,
+					is.amount): "SELECT ceiling, code FROM limits " +
+					"WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND " + of,
+				`limits(rail: FEDWIRE) { used }`: "SELECT 1000 + customer % 1000, code FROM limits " +
+					"WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND " + of,
+				`limits(rail: FEDWIRE) { remaining }`: "SELECT ceiling - 1000 - customer % 1000, code " +
+					"FROM limits WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND " + of,
 				`limits(rail: FEDWIRE, amount: "9999999") { exceededBy }`: fmt.Sprintf(
-					"SELECT 9999999::bigint * %s - ceiling + 1000 + customer %% 1000, code FROM limits WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND %s", "1"+strings.Repeat("0", is.digits), of),
-				`users(first: 1) { nodes { applicationLimits { limits { value } } } }`: "SELECT number, number FROM users WHERE " + of,
-				`roles(first: 1) { nodes { applications { limits { value } } } }`:      "SELECT 100000000 + number, number FROM roles WHERE " + of,
+					"SELECT 9999999::bigint * %s - ceiling + 1000 + customer %% 1000, code FROM limits "+
+						"WHERE code = 'FEDWIRE_PAYMENT_LIMIT_PER_DAY' AND %s",
+					"1"+strings.Repeat("0", is.digits), of),
+				`users(first: 1) { nodes { applicationLimits { limits { value } } } }`: "SELECT number, number " +
+					"FROM users WHERE " + of,
+				`roles(first: 1) { nodes { applications { limits { value } } } }`: "SELECT 100000000 + number, number " +
+					"FROM roles WHERE " + of,
 			} {
 				var want int64
 				var key any
@@ -150,7 +160,8 @@ func TestEveryAmountIsReadInItsCurrency(t *testing.T) {
 				},
 				"setSweep": {
 					fmt.Sprintf(
-						`account: "%s", direction: IN, balanceType: TARGET, targetBalance: "%%s", fromContact: "%s", fromMethod: ACH_DEBIT, frequency: DAILY`,
+						`account: "%s", direction: IN, balanceType: TARGET, targetBalance: "%%s",
+							fromContact: "%s", fromMethod: ACH_DEBIT, frequency: DAILY`,
 						accountOf(star, 1), contact), `sweep { targetBalance }`, "targetBalance",
 				},
 				"changeLimits": {
@@ -159,21 +170,27 @@ func TestEveryAmountIsReadInItsCurrency(t *testing.T) {
 				},
 				"createRole": {
 					fmt.Sprintf(
-						`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Payments", entitlements: ["Initiate_Payments"], limits: [{name: "Daily_Payment_Limits", value: "%%s"}]}]`,
-						star), `role { applications { limits { value } } }`, "applications[0].limits[0].value",
+						`customer: "%s", name: "Clerk", description: "Pays",
+							applications: [{name: "Payments", entitlements: ["Initiate_Payments"],
+							limits: [{name: "Daily_Payment_Limits", value: "%%s"}]}]`,
+						star), `role { applications { limits { value } } }`,
+					"applications[0].limits[0].value",
 				},
 				"changeUser": {
 					fmt.Sprintf(
-						`uid: "%s", applicationLimits: [{name: "Foreign_Exchange", limits: [{name: "Daily_Payment_Limits", value: "%%s"}]}]`,
+						`uid: "%s", applicationLimits: [{name: "Foreign_Exchange",
+							limits: [{name: "Daily_Payment_Limits", value: "%%s"}]}]`,
 						userOf(star, 0)), `user { applicationLimits { limits { value } } }`,
 					"applicationLimits[0].limits[0].value",
 				},
 			} {
 				ask := func(amount string) answer {
 					return b.ask(t, b.staff(),
-						fmt.Sprintf(`mutation { %s(input: {%s}) { %s } }`, name, fmt.Sprintf(w.input, amount), w.payload))
+						fmt.Sprintf(`mutation { %s(input: {%s}) { %s } }`, name,
+							fmt.Sprintf(w.input, amount), w.payload))
 				}
-				if fine := ask(is.tooFine); len(fine.errors) != 1 || fine.errors[0].Extensions.Field != w.field {
+				if fine := ask(is.tooFine); len(fine.errors) != 1 ||
+					fine.errors[0].Extensions.Field != w.field {
 					t.Errorf("%s of %s: %s, want a fault of %s", name, is.tooFine, fine.body, w.field)
 				}
 				answer := ask(is.amount)

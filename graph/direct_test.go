@@ -84,7 +84,8 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 		"VirtualAccountBy":     {`{uid: "5"}`, `{number: "80000000000001"}`},
 		"VirtualAccountFilter": {"null", `{name: "a"}`},
 		"PaymentFilter":        {"null", "{status: [PROCESSED]}", `{amountAtLeast: "1"}`},
-		"SendPaymentInput": {fmt.Sprintf(`{senderAccount: {uid: %q}, receiver: {contact: %q}, amount: "1", currency: "USD",
+		"SendPaymentInput": {fmt.Sprintf(`{senderAccount: {uid: %q}, receiver: {contact: %q}, amount: "1",
+			currency: "USD",
 			speed: INSTANT, externalReferenceId: "1", idempotencyKey: "1"}`, account.UID, contact.UID)},
 		"TransferFundsInput": {fmt.Sprintf(`{senderAccount: {uid: %q}, receiverAccount: {uid: %q}, amount: "1",
 			idempotencyKey: "1"}`, account.UID, other.UID)},
@@ -96,8 +97,8 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 		for i, caller := range callers {
 			one, other := ask(caller, direct, document), ask(caller, fieldwise, document)
 			if !bytes.Equal(one.Data, other.Data) || one.errors() != other.errors() {
-				t.Fatalf("seed %d, caller %d\n%s\n\ndirect     %s\n%s\n\nfield by field %s\n%s", seed, i, document,
-					one.Data, one.errors(), other.Data, other.errors())
+				t.Fatalf("seed %d, caller %d\n%s\n\ndirect     %s\n%s\n\nfield by field %s\n%s",
+					seed, i, document, one.Data, one.errors(), other.Data, other.errors())
 			}
 			if len(one.Errors) == 0 {
 				answered++

@@ -113,8 +113,8 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 	}
 	unavailable := h.Unavailable != nil && h.Unavailable(err) || errors.Is(err, context.DeadlineExceeded)
 	if unavailable {
-		slog.WarnContext(ctx, "graphql: the bank could not answer", "error", err, "path", path.String(), "request",
-			h.RequestID(ctx))
+		slog.WarnContext(ctx, "graphql: the bank could not answer", "error", err, "path",
+			path.String(), "request", h.RequestID(ctx))
 		return h.error(ctx, path, fault.New(fault.Unavailable, "", "the bank cannot answer now; try again later"))
 	}
 	if !errors.Is(err, context.Canceled) {

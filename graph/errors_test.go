@@ -29,8 +29,8 @@ func TestAFaultTellsItsKindCodeFieldAndRequest(t *testing.T) {
 	for _, one := range []struct{ document, kind, code, field, path string }{
 		{`{ customers(first: 0) { totalCount } }`, "INVALID", "VALIDATION_ERROR", "first", "[customers]"},
 		{
-			`{ x: customers(filter: {parent: "x"}) { totalCount } }`, "INVALID", "VALIDATION_ERROR", "filter.parent",
-			"[x]",
+			`{ x: customers(filter: {parent: "x"}) { totalCount } }`,
+			"INVALID", "VALIDATION_ERROR", "filter.parent", "[x]",
 		},
 		{`{ customer(by: {uid: "x"}) { uid } }`, "INVALID", "VALIDATION_ERROR", "by.uid", "[customer]"},
 		{`{ account(by: {number: "****0718"}) { uid } }`, "INVALID", "VALIDATION_ERROR", "by.number", "[account]"},
@@ -83,10 +83,14 @@ func TestAFaultTellsItsKindCodeFieldAndRequest(t *testing.T) {
 			"INVALID", "CUSTOMERLIMIT_UNKNOWN_KEY", "limits[0].code", "[changeLimits]",
 		},
 		{
-			`mutation { changeLimits(input: {customer: "STAR", limits: [{code: "ACH_PAYMENT_LIMIT_PER_DAY", value: "-1"}]}) { replayed } }`, "INVALID", "CUSTOMERLIMIT_VALUE_NEGATIVE", "limits[0].value", "[changeLimits]",
+			`mutation { changeLimits(input: {customer: "STAR",
+				limits: [{code: "ACH_PAYMENT_LIMIT_PER_DAY", value: "-1"}]}) { replayed } }`, "INVALID",
+			"CUSTOMERLIMIT_VALUE_NEGATIVE", "limits[0].value", "[changeLimits]",
 		},
 		{
-			`mutation { changeCustomer(input: {uid: "STAR", limits: [{code: "ACH_PAYMENT_LIMIT_PER_DAY", value: "-1"}]}) { replayed } }`, "INVALID", "CUSTOMERLIMIT_VALUE_NEGATIVE", "limits[0].value", "[changeCustomer]",
+			`mutation { changeCustomer(input: {uid: "STAR",
+				limits: [{code: "ACH_PAYMENT_LIMIT_PER_DAY", value: "-1"}]}) { replayed } }`, "INVALID",
+			"CUSTOMERLIMIT_VALUE_NEGATIVE", "limits[0].value", "[changeCustomer]",
 		},
 		{
 			`{ customer(by: {uid: "STAR"}) { accounts(filter: {currency: "XXQ"}) { totalCount } } }`, "INVALID",
@@ -101,12 +105,12 @@ func TestAFaultTellsItsKindCodeFieldAndRequest(t *testing.T) {
 			"filter.object", "[audit]",
 		},
 		{
-			`{ audit(filter: {objectUid: "7"}) { totalCount } }`, "INVALID", "VALIDATION_ERROR", "filter.object",
-			"[audit]",
+			`{ audit(filter: {objectUid: "7"}) { totalCount } }`,
+			"INVALID", "VALIDATION_ERROR", "filter.object", "[audit]",
 		},
 		{
-			`{ nodes(ids: [` + strings.Repeat(`"cus_1",`, 101) + `]) { id } }`, "INVALID", "VALIDATION_ERROR", "ids",
-			"[nodes]",
+			`{ nodes(ids: [` + strings.Repeat(`"cus_1",`, 101) + `]) { id } }`, "INVALID",
+			"VALIDATION_ERROR", "ids", "[nodes]",
 		},
 	} {
 		t.Run(one.document[:min(90, len(one.document))], func(t *testing.T) {
@@ -132,7 +136,8 @@ func TestMalformedVariablesAreTheCallersMistake(t *testing.T) {
 	account := `query($by: AccountBy!) { viewer { tenant } account(by: $by) { uid } }`
 	list := `query($f: CustomerFilter) { viewer { tenant } customers(filter: $f) { totalCount } }`
 	limit := fmt.Sprintf(
-		`query($rail: Rail!, $amount: Amount, $date: Date) { customer(by: {uid: "%d"}) { limits(rail: $rail, amount: $amount, date: $date) { code } } }`, star)
+		`query($rail: Rail!, $amount: Amount, $date: Date) {
+			customer(by: {uid: "%d"}) { limits(rail: $rail, amount: $amount, date: $date) { code } } }`, star)
 	accounts := fmt.Sprintf(
 		`query($f: AccountFilter) { customer(by: {uid: "%d"}) { accounts(filter: $f) { totalCount } } }`, star)
 	for _, one := range []struct{ document, variables string }{
@@ -200,10 +205,12 @@ func TestMalformedVariablesAreTheCallersMistake(t *testing.T) {
 			document, _ := json.Marshal(one.document)
 			got := b.send(t, b.staff(), `{"query":`+string(document)+`,"variables":`+one.variables+`}`)
 			e := got.one(t)
-			if e.Extensions.Kind != "INVALID" || strings.Contains(got.body, "internal") || got.statements > 1 {
+			if e.Extensions.Kind != "INVALID" || strings.Contains(got.body, "internal") ||
+				got.statements > 1 {
 				t.Errorf("%s", got)
 			}
-			if got.data != nil && strings.Contains(one.document, "viewer") && got.at("viewer", "tenant") != "bank" {
+			if got.data != nil && strings.Contains(one.document, "viewer") &&
+				got.at("viewer", "tenant") != "bank" {
 				t.Errorf("what stood beside it is gone: %s", got.body)
 			}
 		})
@@ -291,7 +298,8 @@ func TestNULAndBrokenUTF8AreRefusedBeforeAnyStatement(t *testing.T) {
 		for _, text := range []string{`a\u0000b`, `\ud800`, `\udc00x`, "\xff", "\xc0\xaf", "a\xed\xa0\x80"} {
 			got := b.send(t, b.staff(), `{"query":`+string(quoted)+`,"variables":{"x":"`+text+`"}}`)
 			if got.status != 400 || got.data != nil || got.statements != 0 ||
-				got.one(t).Extensions.Code != "INVALID_TEXT" && got.errors[0].Extensions.Code != "INVALID_JSON" {
+				got.one(t).Extensions.Code != "INVALID_TEXT" &&
+					got.errors[0].Extensions.Code != "INVALID_JSON" {
 				t.Errorf("%s %q: %s", place, text, got)
 			}
 		}
@@ -437,7 +445,8 @@ func TestNobodyIsToldSoAtEveryField(t *testing.T) {
 	b := newBank(t)
 	got := b.ask(t, nil,
 		fmt.Sprintf(
-			`{ customer(by: {uid: "%d"}) { uid } account(by: {uid: "1"}) { uid } node(id: "cus_1") { id } customers { totalCount } }`, star))
+			`{ customer(by: {uid: "%d"}) { uid } account(by: {uid: "1"}) { uid } node(id: "cus_1") { id }
+				customers { totalCount } }`, star))
 	if len(got.errors) != 4 || got.statements != 0 {
 		t.Errorf("%s", got)
 	}

@@ -41,8 +41,8 @@ func init() {
 		}
 	}
 	of := func(c customers.UID) string { return fmt.Sprintf(`payment: "%s"`, overNetwork(c, debited)) }
-	const shown = `positivePayException { id uid status reason amount currency achCompanyId beneficiaryName secCode debitDate
-		decidedBy rule { uid } payment { uid status } version } approval { uid }`
+	const shown = `positivePayException { id uid status reason amount currency achCompanyId beneficiaryName
+		secCode debitDate decidedBy rule { uid } payment { uid status } version } approval { uid }`
 	mutations["approvePositivePayException"] = tried{access.ManageExceptions, of, shown}
 	mutations["rejectPositivePayException"] = tried{access.ManageExceptions, of, shown}
 	mutations["decidePositivePayExceptions"] = tried{access.ManageExceptions, func(c customers.UID) string {
@@ -97,12 +97,16 @@ func TestDebitsThatNoRuleAllowsAreDecidedByPeople(t *testing.T) {
 	staff := p.Staff()
 	first, second, third := p.debit(t, "25"), p.debit(t, "30"), p.debit(t, "35")
 
-	waiting := fmt.Sprintf(`{ positivePayExceptions(filter: {status: [PENDING], account: "%s", debitDateFrom: "2026-11-18",
-		debitDateTo: "2026-11-18", secCode: "ccd"}) { totalCount nodes { amount reason status beneficiaryName secCode debitDate
+	waiting := fmt.Sprintf(`{ positivePayExceptions(filter: {status: [PENDING], account: "%s",
+		debitDateFrom: "2026-11-18",
+		debitDateTo: "2026-11-18", secCode: "ccd"}) { totalCount nodes { amount reason status beneficiaryName
+		secCode debitDate
 		expiresAt decidedAt decidedBy rule { uid } payment { uid status } customer { uid } } } }`, p.from.UID)
 	row := func(amount string, of payments.UID) string {
-		return fmt.Sprintf(`{"amount":"%s","reason":"NO_RULE","status":"PENDING","beneficiaryName":"Other bank's co",`+
-			`"secCode":"CCD","debitDate":"2026-11-18","expiresAt":"2026-11-19T22:00:00Z","decidedAt":null,"decidedBy":null,`+
+		return fmt.Sprintf(`{"amount":"%s","reason":"NO_RULE","status":"PENDING",`+
+			`"beneficiaryName":"Other bank's co",`+
+			`"secCode":"CCD","debitDate":"2026-11-18","expiresAt":"2026-11-19T22:00:00Z","decidedAt":null,`+
+			`"decidedBy":null,`+
 			`"rule":null,"payment":{"uid":"%s","status":"HOLD"},"customer":{"uid":"%s"}}`, amount, of, p.from.Customer)
 	}
 	want := fmt.Sprintf(`{"positivePayExceptions":{"totalCount":3,"nodes":[%s,%s,%s]}}`,
@@ -112,16 +116,18 @@ func TestDebitsThatNoRuleAllowsAreDecidedByPeople(t *testing.T) {
 	}
 
 	approve := fmt.Sprintf(`mutation { approvePositivePayException(input: {payment: "%s", version: 1}) {
-		positivePayException { status decidedBy version payment { status } } approval { uid } replayed } }`, first)
-	want = `{"approvePositivePayException":{"positivePayException":{"status":"APPROVED","decidedBy":"staff","version":2,` +
+		positivePayException { status decidedBy version payment { status } }
+		approval { uid } replayed } }`, first)
+	want = `{"approvePositivePayException":{"positivePayException":{"status":"APPROVED",` +
+		`"decidedBy":"staff","version":2,` +
 		`"payment":{"status":"PROCESSED"}},"approval":null,"replayed":false}}`
 	data, errors := p.asks(t, staff, approve)
 	if data != want || errors != nil {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}
 
-	many := fmt.Sprintf(`mutation { decidePositivePayExceptions(input: {payments: ["%s", "%s", "%s"], approve: false}) {
-		decisions { payment refused message status } } }`, third, first, second)
+	many := fmt.Sprintf(`mutation { decidePositivePayExceptions(input: {payments: ["%s", "%s", "%s"],
+		approve: false}) { decisions { payment refused message status } } }`, third, first, second)
 	want = fmt.Sprintf(`{"decidePositivePayExceptions":{"decisions":[`+
 		`{"payment":"%s","refused":false,"message":"Payment rejected","status":"REJECTED"},`+
 		`{"payment":"%s","refused":true,"message":"the exception is decided already: APPROVED","status":null},`+
@@ -131,7 +137,8 @@ func TestDebitsThatNoRuleAllowsAreDecidedByPeople(t *testing.T) {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}
 
-	again := fmt.Sprintf(`mutation { rejectPositivePayException(input: {payment: "%s"}) { positivePayException { status } } }`, second)
+	again := fmt.Sprintf(`mutation { rejectPositivePayException(input: {payment: "%s"}) {
+		positivePayException { status } } }`, second)
 	if data, errors := p.asks(t, staff, again); data != `{"rejectPositivePayException":null}` ||
 		len(errors) != 1 ||
 		errors[0] != "STATE PPD001" {
@@ -142,14 +149,17 @@ func TestDebitsThatNoRuleAllowsAreDecidedByPeople(t *testing.T) {
 	if len(said) != 1 || strings.Count(string(said[0]), "REJECTED") != 2 { // the other one is the state
 		t.Errorf("%s", said)
 	}
-	none := `mutation { decidePositivePayExceptions(input: {payments: [], approve: true}) { decisions { payment } } }`
+	none := `mutation { decidePositivePayExceptions(input: {payments: [], approve: true}) {
+		decisions { payment } } }`
 	if data, errors := p.asks(t, staff, none); data != `{"decidePositivePayExceptions":null}` ||
 		len(errors) != 1 ||
 		errors[0] != "INVALID VALIDATION_ERROR payments" {
 		t.Errorf("%s %v", data, errors)
 	}
-	told := fmt.Sprintf(`{ payment(uid: "%s") { positivePayException { status history(first: 5) { nodes { action } } } } }`, first)
-	want = `{"payment":{"positivePayException":{"status":"APPROVED","history":{"nodes":[{"action":"approveException"},{"action":"screenDebit"}]}}}}`
+	told := fmt.Sprintf(`{ payment(uid: "%s") { positivePayException { status
+		history(first: 5) { nodes { action } } } } }`, first)
+	want = `{"payment":{"positivePayException":{"status":"APPROVED",` +
+		`"history":{"nodes":[{"action":"approveException"},{"action":"screenDebit"}]}}}}`
 	if data, errors := p.asks(t, staff, told); data != want || errors != nil {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}

@@ -60,13 +60,15 @@ func TestNoReadScansATable(t *testing.T) {
 	for _, page := range []string{"first: 5", "last: 5", `first: 5, filter: {uid: "1"}`} {
 		documents = append(documents, `{ customers(first: 5) { nodes { accounts(first: 2) { nodes {
 			x: payments(`+page+
-			`) { totalCount nodes { uid timeline { at } senderNumber { masked } receiverAccount { uid } } } } } } } }`)
+			`) { totalCount nodes { uid timeline { at } senderNumber { masked }
+				receiverAccount { uid } } } } } } } }`)
 	}
 	for _, part := range []string{
 		`statement { opening closing debits credits }`,
 		`statement { entries(first: 5) { nodes { kind payment { uid } } } }`,
 		`statement { entries(last: 5) { nodes { journal { postings { account { uid } } } } } }`,
-		`balanceAt(bookedAt: "2026-11-19T00:00:00Z") { ledger }`, `balanceAt(valueDate: "2026-11-19") { ledger }`,
+		`balanceAt(bookedAt: "2026-11-19T00:00:00Z") { ledger }`,
+		`balanceAt(valueDate: "2026-11-19") { ledger }`,
 	} {
 		documents = append(documents,
 			`{ customers(first: 5) { nodes { accounts(first: 2) { nodes { x: `+part+` } } } } }`)
@@ -75,7 +77,8 @@ func TestNoReadScansATable(t *testing.T) {
 		documents = append(documents, document)
 	}
 	documents = append(documents,
-		`{ customers(first: 50) { nodes { limits(rail: ACH) { used } fees { accountNumber { masked } } parent { uid } accounts { nodes { balances { ledger } customer { uid } } } } } }`,
+		`{ customers(first: 50) { nodes { limits(rail: ACH) { used } fees { accountNumber { masked } }
+			parent { uid } accounts { nodes { balances { ledger } customer { uid } } } } } }`,
 		customer360Of(star),
 		fmt.Sprintf(`{ customer(by: {accountNumber: "%s"}) { uid } }`, numberOf(star, 0)))
 	// A connection forgets its oldest texts, also because of EXPLAIN. Plans are therefore checked before more
@@ -107,7 +110,9 @@ func TestNoReadScansATable(t *testing.T) {
 // scan matches what no plan may have. customer_counts has only a few rows for each owner. A filter on rows
 // that only the tenant limits reads the whole bank.
 var scan = regexp.MustCompile(
-	`Seq Scan on (?:customers|accounts|contacts|signatories|limits|limit_usage|fee_tiers|balances|payments|payment_steps|journals|postings)\b|Index Cond: \(tenant = \$1\)\n\s*Filter: .*`)
+	`Seq Scan on (?:customers|accounts|contacts|signatories|limits|limit_usage|fee_tiers|balances|payments|` +
+		`payment_steps|journals|postings)\b|` +
+		`Index Cond: \(tenant = \$1\)\n\s*Filter: .*`)
 
 // explain checks the plans of prepared texts that it has not seen, and adds the texts and their tables to the
 // maps.
@@ -180,12 +185,16 @@ func (b *bank) crowd(t *testing.T) {
 		 SELECT 1, 200000000 + n, 1100000 + 1 + n / 2, 'Crowd', '\x00', decode(md5(n::text), 'hex'), '0000',
 		   'Deposit', 'Checking', 'Internal Core', 'USD', '021000021', 'NID', 'Active'
 		 FROM generate_series(0, 5999) AS n`,
-		`INSERT INTO balances (tenant, account, currency) SELECT 1, 200000000 + n, 'USD' FROM generate_series(0, 5999) AS n`,
-		`INSERT INTO journals (tenant, id, kind, value_date, booked_at) SELECT 1, 900000000 + n, 'opening', DATE '2026-11-01', now() FROM generate_series(0, 11999) AS n`,
+		`INSERT INTO balances (tenant, account, currency) SELECT 1, 200000000 + n, 'USD'
+			FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO journals (tenant, id, kind, value_date, booked_at)
+			SELECT 1, 900000000 + n, 'opening', DATE '2026-11-01', now() FROM generate_series(0, 11999) AS n`,
 		`INSERT INTO postings (tenant, account, version, journal, amount, currency, balance_after)
 		 SELECT 1, 200000000 + n % 6000, 1 + n / 6000, 900000000 + n, 1, 'USD', 1 + n / 6000
 		 	  FROM generate_series(0, 11999) AS n`,
-		`INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_hash) SELECT 1, 300000000 + n, 1100000 + 1 + n / 2, 'Crowd', decode(md5(n::text), 'hex') FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_hash)
+			SELECT 1, 300000000 + n, 1100000 + 1 + n / 2, 'Crowd', decode(md5(n::text), 'hex')
+			FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO signatories (tenant, uid, customer, full_name, email_address, phone_number, currency, status)
 		 SELECT 1, 400000000 + n, 1100000 + 1 + n / 2, 'Crowd', 'crowd' || n || '@example.com', '+1', 'USD',
 		 	  'Active' FROM generate_series(0, 5999) AS n`,
@@ -201,9 +210,12 @@ func (b *bank) crowd(t *testing.T) {
 		   version)
 		 SELECT 1, 600000000 + n, 1100000 + 1 + n / 2, 'BOOK', 'SETTLED', 1, 'USD', DATE '2026-11-01',
 		   200000000 + n, 'Crowd', 200000000 + (n + 7) % 6000,
-		   1100000 + 1 + (n + 7) % 6000 / 2, 'Crowd', 'staff', now(), now(), 1 FROM generate_series(0, 5999) AS n`,
-		`INSERT INTO payment_steps (tenant, payment, number, state, at, client) SELECT 1, 600000000 + n, 1, 'SETTLED', now(), 'staff' FROM generate_series(0, 5999) AS n`,
-		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product) SELECT 1, 1000000 + n, 1100000 + n, 'Payments', 'T', 'F', 'P' FROM generate_series(1, 3000) AS n`,
+		   1100000 + 1 + (n + 7) % 6000 / 2, 'Crowd', 'staff', now(), now(), 1
+		   FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO payment_steps (tenant, payment, number, state, at, client)
+			SELECT 1, 600000000 + n, 1, 'SETTLED', now(), 'staff' FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product)
+			SELECT 1, 1000000 + n, 1100000 + n, 'Payments', 'T', 'F', 'P' FROM generate_series(1, 3000) AS n`,
 	}
 	err := b.core.DB.InTx(context.Background(), 1, func(ctx context.Context, tx bun.Tx) error {
 		for _, statement := range statements {

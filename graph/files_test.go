@@ -42,8 +42,8 @@ func init() {
 		access.UploadFiles, func(c customers.UID) string {
 			return fmt.Sprintf(`uid: "%s"`, fileOf(activeOf(c), each-1))
 		},
-		`bulkFile { id status progress rejectReason validPayments totalCredits customer { uid } lines { totalCount } version }
-		approval { uid }`,
+		`bulkFile { id status progress rejectReason validPayments totalCredits customer { uid }
+		lines { totalCount } version } approval { uid }`,
 	}
 }
 
@@ -100,7 +100,8 @@ func TestAFileIsShownLineByLineAndCancelled(t *testing.T) {
 	of := p.Customer(coretest.OwnedBy(p.payer),
 		func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
 	from := coretest.AccountNumber(p.Account(of, coretest.Holding(100_00, 0), coretest.Sends).UID)
-	text := "externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,receiverAccountNumber,receiverBankId\n" +
+	text := "externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName," +
+		"receiverAccountNumber,receiverBankId\n" +
 		"A,12.50,Instant," + from + ",Ada Byron,440055551,611090001\n" +
 		"B,12.505,Instant," + from + ",Ada Byron,440055551,611090001\n"
 	upload := func(text string) string {
@@ -127,7 +128,8 @@ func TestAFileIsShownLineByLineAndCancelled(t *testing.T) {
 		}
 	}
 	uid := upload(text)
-	const one = `{"bulkFiles":{"totalCount":1,"nodes":[{"status":%q,"progress":%d,"size":%d,"validPayments":%d,"errorPayments":%d,` +
+	const one = `{"bulkFiles":{"totalCount":1,` +
+		`"nodes":[{"status":%q,"progress":%d,"size":%d,"validPayments":%d,"errorPayments":%d,` +
 		`"madePayments":0,"totalCredits":%q,"batches":[],"lines":{"nodes":[%s]}}]}}`
 	asks(p.payer, fmt.Sprintf(one, "RECEIVED", 0, len(text), 0, 0, "0.00", ""))
 	if _, err := p.Work(access.Operator(t.Context(), p.Tenant, "test", nil)); err != nil {
@@ -135,7 +137,8 @@ func TestAFileIsShownLineByLineAndCancelled(t *testing.T) {
 	}
 	asks(p.payer, fmt.Sprintf(one, "PENDING_APPROVAL", 100, len(text), 1, 1, "12.50",
 		`{"number":2,"status":"VALID","amount":"12.50","faults":[],"payment":null},`+
-			`{"number":3,"status":"FAILED","amount":"0.00","faults":[{"field":"paymentAmount","code":"INVALID"}],"payment":null}`))
+			`{"number":3,"status":"FAILED","amount":"0.00",`+
+			`"faults":[{"field":"paymentAmount","code":"INVALID"}],"payment":null}`))
 	asks(p.paid, `{"bulkFiles":{"totalCount":0,"nodes":[]}}`)
 	if data, errors := cancel(uid); errors != nil || !strings.Contains(data,
 		`"status":"CANCELLED","progress":100`) {

@@ -188,7 +188,8 @@ func (b *bank) furnish(t testing.TB) {
 	t.Helper()
 	err := b.core.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw(
-			"INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES (?, 'A bank', 'America/New_York', 'USD', true) RETURNING id", rand.Text()).
+			"INSERT INTO tenants (code, name, zone, currency, sandbox) "+
+				"VALUES (?, 'A bank', 'America/New_York', 'USD', true) RETURNING id", rand.Text()).
 			Scan(ctx, &b.tenant)
 	})
 	if err != nil {
@@ -300,7 +301,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		for n, code := range []string{
 			"ACH_PAYMENT_LIMIT_PER_TRANSACTION", "ACH_PAYMENT_LIMIT_PER_DAY", "ACH_PAYMENT_LIMIT_PER_WEEK",
 			"ACH_PAYMENT_LIMIT_PER_MONTH",
-			"ACH_PPD_CREDIT_TRANSACTION_LIMIT", "FEDWIRE_PAYMENT_LIMIT_PER_DAY", "INSTANT_PAYMENT_LIMIT_PER_DAY",
+			"ACH_PPD_CREDIT_TRANSACTION_LIMIT",
+			"FEDWIRE_PAYMENT_LIMIT_PER_DAY", "INSTANT_PAYMENT_LIMIT_PER_DAY",
 		} {
 			ceilings = append(ceilings, limits.Limit{
 				Tenant: b.tenant, Customer: uid, Code: code, Application: "Payments", Currency: "USD", Version: 1,
@@ -388,7 +390,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   UNION ALL SELECT tenant, customer, 'virtualAccount', uid::text FROM virtual_accounts
 		   UNION ALL SELECT tenant, customer, 'balanceAlert', uid::text FROM balance_alerts
 		   UNION ALL SELECT tenant, customer, 'contactVerification', uid::text FROM contact_verifications
-		   UNION ALL SELECT tenant, customer, 'positivePayException', uid::text FROM positive_pay_exceptions) AS o
+		   UNION ALL SELECT tenant, customer, 'positivePayException', uid::text
+		   FROM positive_pay_exceptions) AS o
 		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reason)
@@ -401,8 +404,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   address_country_code, address_country, email_address, phone_number, bank_id, bank_name, remittance,
 		   reference, originator_information, bank_information, charges, cost_center, request_method,
 		   operation_note, route, uetr, return_code, intermediary_id,
-		   intermediary_name, correspondent_id, correspondent_name, local_instrument, bank_country, remittance_method,
-		   remittance_address, benefit)
+		   intermediary_name, correspondent_id, correspondent_name, local_instrument, bank_country,
+		   remittance_method, remittance_address, benefit)
 		 SELECT tenant, uid, sender_account + 50, '', '', '0042', 'Deposit', 'Checking', ?3 || ' line1 ' || uid,
 		   ?3 || ' line2 ' || uid, ?3 || ' city ' || uid, 'OH', '43215', 'US', 'United States',
 		   ?3 || ' email ' || uid, ?3 || ' phone ' || uid, '611090001', ?3 || ' bank ' || uid,
@@ -426,8 +429,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   FROM fx_trades WHERE tenant = ?0 AND status = 'Covered') AS t,
 		   (SELECT uid, customer, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n FROM payments
 		   	WHERE tenant = ?0) AS o
-		 WHERE p.tenant = ?0 AND o.uid = p.uid AND t.customer = o.customer AND t.n = o.n AND t.status = 'Covered'
-		 	  AND p.customer BETWEEN ?1 AND ?2`,
+		 WHERE p.tenant = ?0 AND o.uid = p.uid AND t.customer = o.customer AND t.n = o.n
+		 AND t.status = 'Covered' AND p.customer BETWEEN ?1 AND ?2`,
 		`UPDATE payments SET settles_at = created_at WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, code, body, at,
 			handed_at)

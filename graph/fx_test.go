@@ -31,11 +31,13 @@ func init() {
 	}
 	quoted := func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, quoteOf(activeOf(c), 2*each)) }
 	booked := func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, tradeOf(activeOf(c), each)) }
-	const quote = `quote { id status sellAmount buyAmount allInRate invertedRate tenor valueDate customer { uid } version } approval { uid }`
-	const trade = `trade { id status sellAmount buyAmount allInRate cover coverRate coverAt customer { uid } quote { status } version }
-		approval { uid }`
+	const quote = `quote { id status sellAmount buyAmount allInRate invertedRate tenor valueDate
+		customer { uid } version } approval { uid }`
+	const trade = `trade { id status sellAmount buyAmount allInRate cover coverRate coverAt customer { uid }
+		quote { status } version } approval { uid }`
 	mutations["quoteExchange"] = tried{access.SpotTrade, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", sellCurrency: "USD", buyCurrency: "EUR", sellAmount: "12.50", product: SPOT, tenor: "SPOT"`,
+		return fmt.Sprintf(`customer: "%s", sellCurrency: "USD", buyCurrency: "EUR", sellAmount: "12.50",
+			product: SPOT, tenor: "SPOT"`,
 			activeOf(c))
 	}, quote}
 	mutations["acceptQuote"] = tried{access.SpotTrade, func(c customers.UID) string {

@@ -13,10 +13,12 @@ func init() {
 		[]access.Permission{access.ViewPayments}
 	mutations["placeHold"] = tried{
 		access.ManageAccounts, func(c customers.UID) string {
-			return fmt.Sprintf(`account: "%s", amount: "12.50", reason: "Garnishment 12", expiresAt: "2099-12-31T00:00:00Z"`,
+			return fmt.Sprintf(`account: "%s", amount: "12.50", reason: "Garnishment 12",
+				expiresAt: "2099-12-31T00:00:00Z"`,
 				accountOf(activeOf(c), 0))
 		},
-		`uid account { uid balances { held } holds { amount currency reason expiresAt version payment { uid } } } approval { uid }`,
+		`uid account { uid balances { held } holds { amount currency reason expiresAt
+			version payment { uid } } } approval { uid }`,
 	}
 	mutations["releaseHold"] = tried{access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s"`, overNetwork(c, placed))

@@ -61,7 +61,8 @@ func TestHostileDocumentsReachNoDatabase(t *testing.T) {
 		{"10,000 levels of selections", nested(10_000, "{a", "", "}"), syntax},
 		{"10,000 levels of values", `{ nodes(ids: ` + nested(10_000, "[", "", "]") + `) { id } }`, syntax},
 		{
-			"a page of pages", `{ customers(first: 200) { nodes { accounts(first: 200) { nodes { uid } } } } }`,
+			"a page of pages",
+			`{ customers(first: 200) { nodes { accounts(first: 200) { nodes { uid } } } } }`,
 			guard.PriceLimit,
 		},
 		{

@@ -23,14 +23,16 @@ import (
 func init() {
 	mutations["requestInformation"] = tried{
 		access.InitiatePayments, func(c customers.UID) string {
-			return fmt.Sprintf(`uid: "%s", missingInformation: [{code: "NARR", additionalInfo: "Which invoice?"}],
+			return fmt.Sprintf(`uid: "%s",
+			missingInformation: [{code: "NARR", additionalInfo: "Which invoice?"}],
 			incorrectInformation: [{code: "IN06"}], initiatingPartyName: "Ada Byron"`, overNetwork(c, cameIn))
 		},
-		`payment { uid version informationRequests { direction initiatingPartyName missingInformation { code additionalInfo }
-		incorrectInformation { code } answer } }`,
+		`payment { uid version informationRequests { direction initiatingPartyName
+		missingInformation { code additionalInfo } incorrectInformation { code } answer } }`,
 	}
 	mutations["playInformationRequest"] = tried{access.InitiatePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`payment: "%s", code: "NARR", additionalInfo: "Whose account is it?", initiatingPartyName: "Ada Byron"`,
+		return fmt.Sprintf(`payment: "%s", code: "NARR", additionalInfo: "Whose account is it?",
+			initiatingPartyName: "Ada Byron"`,
 			overNetwork(c, cameIn))
 	}, `messageId rail`}
 }
@@ -46,7 +48,8 @@ func (b *bank) insertInformation(t testing.TB, first, last customers.UID) {
 		}
 		err := tx.NewRaw(`SELECT m.id, m.payment FROM network_messages AS m
 			JOIN payments AS p ON p.tenant = m.tenant AND p.uid = m.payment
-			WHERE m.tenant = ?0 AND p.tenant = ?0 AND m.direction = 'OUT' AND p.customer BETWEEN ?1 AND ?2`, b.tenant, first, last).
+			WHERE m.tenant = ?0 AND p.tenant = ?0 AND m.direction = 'OUT' AND p.customer BETWEEN ?1 AND ?2`,
+			b.tenant, first, last).
 			Scan(ctx, &about)
 		if err != nil || len(about) == 0 {
 			return err
@@ -97,10 +100,11 @@ func TestManyRequestsForInformationArePricedAsSuch(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)
 	for fields, refused := range map[string]bool{
-		"(first: 100) { nodes { informationRequests { missingInformation { code } incorrectInformation { code } answer } } }": false,
-		"(first: 20) { nodes { informationRequests(last: 20) { missingInformation { code } } } }":                             false,
-		"(first: 190) { nodes { informationRequests(last: 10) { missingInformation { code } } } }":                            true,
-		"(first: 190) { nodes { informationRequests(last: 10) { initiatingPartyName answer } } }":                             true,
+		"(first: 100) { nodes { informationRequests { missingInformation { code } incorrectInformation { " +
+			"code } answer } } }": false,
+		"(first: 20) { nodes { informationRequests(last: 20) { missingInformation { code } } } }":  false,
+		"(first: 190) { nodes { informationRequests(last: 10) { missingInformation { code } } } }": true,
+		"(first: 190) { nodes { informationRequests(last: 10) { initiatingPartyName answer } } }":  true,
 	} {
 		_, errors := p.asks(t, p.Staff(), "{ payments"+fields+" }")
 		if (len(errors) > 0) != refused || refused && !strings.Contains(errors[0], "PRICE_LIMIT") {
@@ -139,7 +143,8 @@ func TestInformationIsRequestedAnsweredAndShown(t *testing.T) {
 			fmt.Sprintf(`mutation { requestInformation(input: {uid: "%s", %s}) { payment { uid version } replayed } }`,
 				uid, input))
 	}
-	data, errors := ask(`missingInformation: [{code: "NARR", additionalInfo: "Which invoice?"}], initiatingPartyName: "Ada Byron"`)
+	data, errors := ask(`missingInformation: [{code: "NARR", additionalInfo: "Which invoice?"}],
+		initiatingPartyName: "Ada Byron"`)
 	if errors != nil || !strings.Contains(data, `"version":1},"replayed":false`) {
 		t.Fatal(data, errors)
 	}
@@ -154,19 +159,23 @@ func TestInformationIsRequestedAnsweredAndShown(t *testing.T) {
 	data, errors = p.asks(t, staff,
 		fmt.Sprintf(`{ payment(uid: "%s") { informationRequests { direction initiatingPartyName
 		missingInformation { code additionalInfo } incorrectInformation { code additionalInfo } answer } } }`, uid))
-	want := `{"payment":{"informationRequests":[{"direction":"OUT","initiatingPartyName":"Ada Byron","missingInformation":[{"code":"NARR",` +
-		`"additionalInfo":"Which invoice?"}],"incorrectInformation":[],"answer":["Debtor: Customer of ` +
+	want := `{"payment":{"informationRequests":[{"direction":"OUT","initiatingPartyName":"Ada Byron",` +
+		`"missingInformation":[{"code":"NARR","additionalInfo":"Which invoice?"}],` +
+		`"incorrectInformation":[],"answer":["Debtor: Customer of ` +
 		listedBank.number +
-		`","NARR: supplied by the sandbox"]},{"direction":"IN","initiatingPartyName":"Customer of another bank","missingInformation":[],` +
+		`","NARR: supplied by the sandbox"]},{"direction":"IN",` +
+		`"initiatingPartyName":"Customer of another bank","missingInformation":[],` +
 		`"incorrectInformation":[{"code":"IN06","additionalInfo":null}],"answer":[]}]}}`
 	if data != want || errors != nil {
 		t.Errorf("%s\nwant %s\n%v", data, want, errors)
 	}
 	for part, want := range map[string]string{
-		`(last: 1) { direction messageId }`:                  `{"payment":{"informationRequests":[{"direction":"IN",`,
-		`(last: 1) { codes: incorrectInformation { code } }`: `{"payment":{"informationRequests":[{"codes":[{"code":"IN06"}]}]}}`,
-		`(last: 0) { direction }`:                            "INVALID VALIDATION_ERROR last",
-		`(last: 201) { direction }`:                          "INVALID VALIDATION_ERROR last",
+		`(last: 1) { direction messageId }`: `{"payment":{"informationRequests":[` +
+			`{"direction":"IN",`,
+		`(last: 1) { codes: incorrectInformation { code } }`: `{"payment":{"informationRequests":[` +
+			`{"codes":[{"code":"IN06"}]}]}}`,
+		`(last: 0) { direction }`:   "INVALID VALIDATION_ERROR last",
+		`(last: 201) { direction }`: "INVALID VALIDATION_ERROR last",
 	} {
 		data, errors := p.asks(t, staff, fmt.Sprintf(`{ payment(uid: "%s") { informationRequests%s } }`, uid, part))
 		if said := data + strings.Join(errors, ""); !strings.Contains(said, want) {
@@ -175,8 +184,8 @@ func TestInformationIsRequestedAnsweredAndShown(t *testing.T) {
 	}
 	for input, want := range map[string]string{
 		`initiatingPartyName: "Ada Byron"`: "INVALID VALIDATION_ERROR missingInformation",
-		`incorrectInformation: [{code: "IN02"}], initiatingPartyName: "Ada Byron"`: "INVALID RFI_INCORRECTINFOCODE_MISMATCH " +
-			"incorrectInformation[0].code",
+		`incorrectInformation: [{code: "IN02"}], initiatingPartyName: "Ada Byron"`: "INVALID " +
+			"RFI_INCORRECTINFOCODE_MISMATCH incorrectInformation[0].code",
 	} {
 		if data, errors := ask(input); len(errors) != 1 || errors[0] != want {
 			t.Errorf("%s\n%s %v, want %s", input, data, errors, want)

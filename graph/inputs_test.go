@@ -47,16 +47,19 @@ func TestAllThatIsWrongWithAnInputIsTold(t *testing.T) {
 		},
 		"values that cannot be read": {
 			variable("addSignatory",
-				`{"customer": "x", "fullName": "A", "emailAddress": "a@mail.example", "phoneNumber": "1", "approvalLimit": 5}`),
+				`{"customer": "x", "fullName": "A", "emailAddress": "a@mail.example", "phoneNumber": "1",
+					"approvalLimit": 5}`),
 			[]string{"approvalLimit", "customer"},
 		},
 		"the same in the document": {
-			body(`mutation { addSignatory(input: {customer: "x", fullName: "A", emailAddress: "B", phoneNumber: "C", approvalLimit: 5}) { replayed } }`, ""),
+			body(`mutation { addSignatory(input: {customer: "x", fullName: "A", emailAddress: "B",
+				phoneNumber: "C", approvalLimit: 5}) { replayed } }`, ""),
 			[]string{"approvalLimit", "customer"},
 		},
 		"items of a list": {
 			variable("changeLimits",
-				`{"customer": "1", "limits": [{"code": "A", "value": 5}, {"code": "B", "value": "1"}, {"code": "C", "value": true}]}`),
+				`{"customer": "1", "limits": [{"code": "A", "value": 5}, {"code": "B", "value": "1"},
+					{"code": "C", "value": true}]}`),
 			[]string{"limits[0].value", "limits[2].value"},
 		},
 		"deep in an input": {

@@ -189,7 +189,8 @@ func TestABalanceIsToldAsItWas(t *testing.T) {
 	}
 	elsewhere := p.Account(p.Customer(), func(a *accounts.Account) { a.SystemOfRecord = accounts.External })
 	s := p.states(t,
-		fmt.Sprintf(`{ account(by: {uid: "%s"}) { balanceAt(valueDate: "2026-11-20") { ledger } statement(%s) { opening } } }`,
+		fmt.Sprintf(`{ account(by: {uid: "%s"}) { balanceAt(valueDate: "2026-11-20") { ledger }
+			statement(%s) { opening } } }`,
 			elsewhere.UID, days()))
 	if s.Account.BalanceAt != nil || s.Account.Statement != nil {
 		t.Errorf("%+v", s)
@@ -199,25 +200,29 @@ func TestABalanceIsToldAsItWas(t *testing.T) {
 func TestHostileRangesAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newPayers(t)
+	entries := func(arguments string) string {
+		return `statement(from: "2026-11-20", to: "2026-11-20") { entries(` + arguments + `) { nodes { number } } }`
+	}
 	for selection, want := range map[string]string{
 		`balanceAt { ledger }`: "bookedAt",
-		`balanceAt(bookedAt: "2026-11-20T00:00:00Z", valueDate: "2026-11-20") { ledger }`:                     "bookedAt",
-		`balanceAt(bookedAt: "yesterday") { ledger }`:                                                         "bookedAt",
-		`balanceAt(valueDate: "2026-02-30") { ledger }`:                                                       "valueDate",
-		`statement(from: "2026-11-20", to: "2026-11-19") { opening }`:                                         "to",
-		`statement(from: "2025-11-20", to: "2026-11-21") { opening }`:                                         "to",
-		`statement(from: "1900-01-01", to: "9999-12-31") { opening }`:                                         "to",
-		`statement(from: "0001-01-01", to: "0001-01-02") { opening }`:                                         "from",
-		`statement(from: "2026-11-20", to: "2026-11-32") { opening }`:                                         "to",
-		`statement(from: "2026-11-20", to: "2026-11-20") { entries(first: 0) { nodes { number } } }`:          "first",
-		`statement(from: "2026-11-20", to: "2026-11-20") { entries(first: 201) { nodes { number } } }`:        "first",
-		`statement(from: "2026-11-20", to: "2026-11-20") { entries(after: "1abc") { nodes { number } } }`:     "after",
-		`statement(from: "2026-11-20", to: "2026-11-20") { entries(first: 1, last: 1) { nodes { number } } }`: "last",
-		`statement(from: "2026-11-20", to: "2026-11-20") { entries(before: "1abc") { nodes { number } } }`:    "before",
+		`balanceAt(bookedAt: "2026-11-20T00:00:00Z", valueDate: "2026-11-20") { ledger }`: "bookedAt",
+		`balanceAt(bookedAt: "yesterday") { ledger }`:                                     "bookedAt",
+		`balanceAt(valueDate: "2026-02-30") { ledger }`:                                   "valueDate",
+		`statement(from: "2026-11-20", to: "2026-11-19") { opening }`:                     "to",
+		`statement(from: "2025-11-20", to: "2026-11-21") { opening }`:                     "to",
+		`statement(from: "1900-01-01", to: "9999-12-31") { opening }`:                     "to",
+		`statement(from: "0001-01-01", to: "0001-01-02") { opening }`:                     "from",
+		`statement(from: "2026-11-20", to: "2026-11-32") { opening }`:                     "to",
+		entries(`first: 0`):          "first",
+		entries(`first: 201`):        "first",
+		entries(`after: "1abc"`):     "after",
+		entries(`first: 1, last: 1`): "last",
+		entries(`before: "1abc"`):    "before",
 	} {
 		data, errors := p.asks(t, p.Staff(), fmt.Sprintf(`{ account(by: {uid: "%s"}) { uid %s } }`,
 			p.from.UID, selection))
-		if !slices.Equal(errors, []string{"INVALID VALIDATION_ERROR " + want}) || !strings.Contains(data, `"uid"`) {
+		if !slices.Equal(errors, []string{"INVALID VALIDATION_ERROR " + want}) ||
+			!strings.Contains(data, `"uid"`) {
 			t.Errorf("%s: %s %v", selection, data, errors)
 		}
 	}
@@ -235,8 +240,8 @@ func TestHostileRangesAreRefused(t *testing.T) {
 func TestTheBankProvesItsBooks(t *testing.T) {
 	t.Parallel()
 	p, _ := booked(t, 1)
-	const document = `{ proof(maxAge: 60) { holds milliseconds startedAt finishedAt invariants { name says holds violationCount
-		violations { subject what } } } }`
+	const document = `{ proof(maxAge: 60) { holds milliseconds startedAt finishedAt
+		invariants { name says holds violationCount violations { subject what } } } }`
 	data, errors := p.asks(t, p.Staff(), document)
 	if errors != nil || !strings.HasPrefix(data, `{"proof":{"holds":true`) ||
 		!strings.Contains(data, `"name":"I12"`) {

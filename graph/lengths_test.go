@@ -37,7 +37,8 @@ func TestListsOfAPaymentAreAsLongAsAskedFor(t *testing.T) {
 	}
 	want := `{"messages":[{"kind":"pacs.002"}],"all":[{"kind":"pacs.008"},{"kind":"pacs.002"}],` +
 		`"timeline":[{"number":2},{"number":3}],"noticesOfChange":[]}`
-	data, errors = p.asks(t, staff, `{ payments(filter: {contact: "`+contact+`"}) { nodes { messages(last: 1) { kind }
+	data, errors = p.asks(t, staff, `{ payments(filter: {contact: "`+contact+
+		`"}) { nodes { messages(last: 1) { kind }
 		all: messages { kind } timeline(last: 2) { number } noticesOfChange { code } } } }`)
 	if want = `{"payments":{"nodes":[` + want + `,` + want + `]}}`; data != want || errors != nil {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
@@ -59,7 +60,8 @@ func TestListsOfAPaymentAreAsLongAsAskedFor(t *testing.T) {
 			first = 20
 		}
 		_, errors := p.asks(t, staff, fmt.Sprintf("{ payments(first: %d) { nodes { %s } } }", first, list))
-		if said := strings.Join(errors, ""); !strings.Contains(said, refused) || (said == "") != (refused == "") {
+		if said := strings.Join(errors, ""); !strings.Contains(said, refused) ||
+			(said == "") != (refused == "") {
 			t.Errorf("%s: %q, want %q", list, said, refused)
 		}
 	}

@@ -219,7 +219,8 @@ func (h *heard) completes() {
 	}
 }
 
-const changed = `subscription { paymentChanged { cursor at action version payment { uid customer { uid } amount } } }`
+const changed = `subscription { paymentChanged { cursor at action version ` +
+	`payment { uid customer { uid } amount } } }`
 
 func uidOf(c customers.UID) string { return fmt.Sprintf(`"customer":{"uid":"%d"}`, c) }
 
@@ -320,11 +321,14 @@ func TestOnlySubscriptionsAreStreams(t *testing.T) {
 		`subscription { paymentChanged @skip(if: true) { cursor } }`:            "INVALID_REQUEST",
 		`subscription { paymentChanged(since: "x") { cursor } }`:                `"field":"since"`,
 		`subscription { paymentChanged(customer: "x") { cursor } }`:             `"field":"customer"`,
-		`subscription { paymentChanged { payment { customer { customers: payments(first: 200) { nodes { customer { payments(first: 200) { nodes { uid } } } } } } } } }`: "PRICE_LIMIT",
+		`subscription { paymentChanged { payment {
+			customer { customers: payments(first: 200) {
+			nodes { customer { payments(first: 200) { nodes { uid } } } } } } } } }`: "PRICE_LIMIT",
 	} {
 		h := l.listens(t, "staff", document)
 		body, _ := io.ReadAll(h.response.Body)
-		if h.response.StatusCode < 400 || h.response.StatusCode > 499 || !strings.Contains(string(body), want) {
+		if h.response.StatusCode < 400 || h.response.StatusCode > 499 ||
+			!strings.Contains(string(body), want) {
 			t.Errorf("%s: %d %s", document, h.response.StatusCode, body)
 		}
 	}

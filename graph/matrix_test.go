@@ -129,34 +129,52 @@ var lookups = map[string]lookup{
 		func(c customers.UID) string { return parentOf(c).String() },
 	},
 	"Customer.accounts.filter.number": {
-		`{ customers(first: 8) { nodes { accounts(first: 2, filter: {number: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return numberOf(c, 0) },
+		`{ customers(first: 8) { nodes { accounts(first: 2, filter: {number: "%s"}) { totalCount
+			nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return numberOf(c, 0) },
 	},
 	"Customer.accounts.filter.costCenter": {
-		`{ customers(first: 8) { nodes { accounts(first: 2, filter: {costCenter: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return "Alpha CostCenter " + accountOf(c, 0).String() },
+		`{ customers(first: 8) { nodes { accounts(first: 2, filter: {costCenter: "%s"}) { totalCount
+			nodes { ALL(Account) } } } } }`,
+		func(c customers.UID) string { return "Alpha CostCenter " + accountOf(c, 0).String() },
 	},
 	"Customer.contacts.filter.name": {
-		`{ customers(first: 8) { nodes { contacts(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "alpha name " + contactOf(c, 0).String() },
+		`{ customers(first: 8) { nodes { contacts(first: 3, filter: {name: "%s"}) { totalCount
+			nodes { ALL(Contact) } } } } }`,
+		func(c customers.UID) string { return "alpha name " + contactOf(c, 0).String() },
 	},
 	"Customer.contacts.filter.accountNumber": {
-		`{ customers(first: 8) { nodes { contacts(first: 3, filter: {accountNumber: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "55" + numberOf(c, 0) },
+		`{ customers(first: 8) { nodes { contacts(first: 3, filter: {accountNumber: "%s"}) { totalCount
+			nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "55" + numberOf(c, 0) },
 	},
 	"Customer.users.filter.loginId": {
-		`{ customers(first: 8) { nodes { users(first: 3, filter: {loginId: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha LoginID ", signatoryOf(c, 0)) },
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {loginId: "%s"}) { totalCount
+			nodes { ALL(User) } } } } }`,
+		func(c customers.UID) string { return fmt.Sprint("Alpha LoginID ", signatoryOf(c, 0)) },
 	},
 	"Customer.users.filter.firstName": {
-		`{ customers(first: 8) { nodes { users(first: 3, filter: {firstName: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha FirstName ", signatoryOf(c, 0)) },
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {firstName: "%s"}) { totalCount
+			nodes { ALL(User) } } } } }`,
+		func(c customers.UID) string { return fmt.Sprint("Alpha FirstName ", signatoryOf(c, 0)) },
 	},
 	"Customer.users.filter.lastName": {
-		`{ customers(first: 8) { nodes { users(first: 3, filter: {lastName: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha LastName ", signatoryOf(c, 0)) },
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {lastName: "%s"}) { totalCount
+			nodes { ALL(User) } } } } }`,
+		func(c customers.UID) string { return fmt.Sprint("Alpha LastName ", signatoryOf(c, 0)) },
 	},
 	"Customer.users.filter.email": {
-		`{ customers(first: 8) { nodes { users(first: 3, filter: {email: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha EmailAddress ", signatoryOf(c, 0)) },
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {email: "%s"}) { totalCount
+			nodes { ALL(User) } } } } }`,
+		func(c customers.UID) string { return fmt.Sprint("Alpha EmailAddress ", signatoryOf(c, 0)) },
 	},
 	"Customer.users.filter.phoneNumber": {
-		`{ customers(first: 8) { nodes { users(first: 3, filter: {phoneNumber: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("+1 614-", signatoryOf(c, 0)) },
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {phoneNumber: "%s"}) { totalCount
+			nodes { ALL(User) } } } } }`,
+		func(c customers.UID) string { return fmt.Sprint("+1 614-", signatoryOf(c, 0)) },
 	},
 	"Customer.roles.filter.name": {
-		`{ customers(first: 8) { nodes { roles(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Role) } } } } }`, func(c customers.UID) string { return fmt.Sprint("alpha name ", signatoryOf(c, 0)) },
+		`{ customers(first: 8) { nodes { roles(first: 3, filter: {name: "%s"}) { totalCount
+			nodes { ALL(Role) } } } } }`,
+		func(c customers.UID) string { return fmt.Sprint("alpha name ", signatoryOf(c, 0)) },
 	},
 }
 
@@ -279,7 +297,8 @@ func principals(ours, other *bank) []principal {
 			})
 		all = append(all,
 			principal{
-				"partner without " + string(p), without(ours.partner(), p), ours, map[customers.UID]bool{star: true},
+				"partner without " + string(p), without(ours.partner(), p), ours,
+				map[customers.UID]bool{star: true},
 			})
 	}
 	return all
@@ -311,8 +330,8 @@ func TestNobodySeesAnotherBankOrAnotherPartner(t *testing.T) {
 						t.Errorf("%s sees another bank's %d: %.1000s", p.name, c, got.body)
 					}
 					if !p.sees[c] && got.body != nothing.body {
-						t.Errorf("%s can tell %d from one that does not exist: %.1000s\n%.1000s", p.name, c, got.body,
-							nothing.body)
+						t.Errorf("%s can tell %d from one that does not exist: %.1000s\n%.1000s",
+							p.name, c, got.body, nothing.body)
 					}
 					// Our bank's texts find nothing in the other bank, though its rows have the same numbers.
 					seen := p.sees[c] && len(p.caller.Permissions) == len(access.All) &&
@@ -359,7 +378,8 @@ func TestTheListsOfSomebodyOfACustomerHoldThatCustomerAlone(t *testing.T) {
 	ours, _ := twins(t)
 	got := ours.ask(t, ours.somebodyOf(star),
 		`{ viewer { reach } customers { totalCount nodes { uid parent { uid } accounts { nodes { uid } } } }
-		filtered: customers(filter: {status: ACTIVE}) { totalCount } others: customers(filter: {shortName: "short-`+
+		filtered: customers(filter: {status: ACTIVE}) { totalCount }
+		others: customers(filter: {shortName: "short-`+
 			otherStar.String()+`"}) { totalCount nodes { uid } } }`).fine(t)
 	if got.at("viewer", "reach") != "CUSTOMER" || got.at("customers", "nodes", 0, "uid") != star.String() ||
 		got.at("customers", "nodes", 1) != nil ||

@@ -42,18 +42,28 @@ var mutations = map[string]tried{
 	"addContact": {
 		access.ManageContacts, func(c customers.UID) string {
 			return fmt.Sprintf(
-				`customer: "%s", externalReferenceId: "crm-1", templateName: "Lumen1", name: "Lumen Optik GmbH", emailAddress: "post@lumen.example", phoneNumber: "030 901820",
-			address: {line1: "Hauptstr. 3", line2: "Hof 2", city: "Berlin", state: "BE", postalCode: "10115", countryCode: "DEU", country: "Germany"},
-			bank: {country: "Germany", accountNumber: "DE89 3704 0044 0532 0130 00", accountCurrency: "EUR", accountType: "Deposit", accountSubType: "Savings", name: "Rhein Bank", nationalCode: "37040044", swiftCode: "RHNUDEF0"},
-			intermediaryBank: {country: "US", name: "Middle Bank", nationalCode: "611090001", swiftCode: "MIDLUS33", coverMessageRequired: true, address: {line1: "1 Wall St", city: "New York", postalCode: "10005", countryCode: "US"}, addressLine3: "Desk 3"},
-			beneficiaryNotes: "quarterly", otherBankInfo: "none", regulatoryReporting: [{key: "taxid", value: "DE1234567"}]`, c)
+				`customer: "%s", externalReferenceId: "crm-1", templateName: "Lumen1",
+			name: "Lumen Optik GmbH", emailAddress: "post@lumen.example", phoneNumber: "030 901820",
+			address: {line1: "Hauptstr. 3", line2: "Hof 2", city: "Berlin", state: "BE", postalCode: "10115",
+			countryCode: "DEU", country: "Germany"},
+			bank: {country: "Germany", accountNumber: "DE89 3704 0044 0532 0130 00", accountCurrency: "EUR",
+			accountType: "Deposit", accountSubType: "Savings", name: "Rhein Bank", nationalCode: "37040044",
+			swiftCode: "RHNUDEF0"},
+			intermediaryBank: {country: "US", name: "Middle Bank", nationalCode: "611090001",
+			swiftCode: "MIDLUS33", coverMessageRequired: true, address: {line1: "1 Wall St", city: "New York",
+			postalCode: "10005", countryCode: "US"}, addressLine3: "Desk 3"},
+			beneficiaryNotes: "quarterly", otherBankInfo: "none",
+			regulatoryReporting: [{key: "taxid", value: "DE1234567"}]`, c)
 		},
-		`contact { id name status version bank { country accountNumber { masked } accountSubType } address { countryCode } phoneNumber
-		intermediaryBank { country addressLine3 coverMessageRequired } regulatoryReporting { key value } customer { uid } } approval { uid }`,
+		`contact { id name status version bank { country accountNumber { masked } accountSubType }
+		address { countryCode } phoneNumber
+		intermediaryBank { country addressLine3 coverMessageRequired } regulatoryReporting { key value }
+		customer { uid } } approval { uid }`,
 	},
 	"changeContact": {access.ManageContacts, func(c customers.UID) string {
 		return fmt.Sprintf(
-			`uid: "%s", emailAddress: null, bank: {accountType: "Deposit", accountSubType: "Savings", nationalCode: null, swiftCode: "RHNUDEF0"}`, contactOf(c, 0))
+			`uid: "%s", emailAddress: null, bank: {accountType: "Deposit", accountSubType: "Savings",
+				nationalCode: null, swiftCode: "RHNUDEF0"}`, contactOf(c, 0))
 	}, `contact { uid emailAddress bank { accountSubType nationalCode swiftCode } version } approval { uid }`},
 	"applyNoticeOfChange": {access.ManageContacts, func(c customers.UID) string {
 		return fmt.Sprintf(`payment: "%s", code: "C07"`, paymentOf(c, 0))
@@ -61,27 +71,42 @@ var mutations = map[string]tried{
 	"createCustomer": {
 		access.ManageCustomers, func(c customers.UID) string {
 			return fmt.Sprintf(
-				`externalReferenceId: "crm-2", legalName: "Lakeside Bakery LLC", shortName: "lakeside", type: CORPORATE, taxId: "12-3456789", language: "English",
-			legalAddress: {line1: "1 Lake Rd", line2: "Back", city: "Erie", state: "PA", postalCode: "16501", countryCode: "USA"}, mailAddressSameAsLegal: false,
-			costCenter: "CC1", relationshipManager: "MJones", originatingOfficer: "mjones", customerId: "L-1", achCompanyId: "1123456780", lei: "DEMO00BNKG0000000127",
-			swiftCode: "MUSTDEFF", emailAddress: "office@lakeside.example", phoneNumber: "614 555 0123", faxNumber: "x", website: "lakeside.example", logoUrl: "https://lakeside.example/l.png",
-			linkedinUrl: "linkedin.example/l", twitterUrl: "twitter.example/l", mailingAddress: {line1: "PO Box 1", city: "Erie", postalCode: "16501", countryCode: "US"}, relationshipType: CUSTOMER,
-			parentEntityShortName: "short-%s", profile: {creditClient: true, achNonPrefundLimit: "12.50", creditValueAdjustment: "0.25", detailsOfCharge: "sha"}, secCodes: ["ccd"], note: "n",
-			access: {allowOnlineAccess: true, firstApproverLimit: "10.5", secondApproverLimit: "999999999.99", numberOfApprovers: 2}, additionalAttributes: [{name: "region", value: "East"}]`, c)
+				`externalReferenceId: "crm-2", legalName: "Lakeside Bakery LLC", shortName: "lakeside",
+			type: CORPORATE, taxId: "12-3456789", language: "English",
+			legalAddress: {line1: "1 Lake Rd", line2: "Back", city: "Erie", state: "PA", postalCode: "16501",
+			countryCode: "USA"}, mailAddressSameAsLegal: false,
+			costCenter: "CC1", relationshipManager: "MJones", originatingOfficer: "mjones", customerId: "L-1",
+			achCompanyId: "1123456780", lei: "DEMO00BNKG0000000127",
+			swiftCode: "MUSTDEFF", emailAddress: "office@lakeside.example", phoneNumber: "614 555 0123",
+			faxNumber: "x", website: "lakeside.example", logoUrl: "https://lakeside.example/l.png",
+			linkedinUrl: "linkedin.example/l", twitterUrl: "twitter.example/l",
+			mailingAddress: {line1: "PO Box 1", city: "Erie", postalCode: "16501", countryCode: "US"},
+			relationshipType: CUSTOMER,
+			parentEntityShortName: "short-%s", profile: {creditClient: true, achNonPrefundLimit: "12.50",
+			creditValueAdjustment: "0.25", detailsOfCharge: "sha"}, secCodes: ["ccd"], note: "n",
+			access: {allowOnlineAccess: true, firstApproverLimit: "10.5", secondApproverLimit: "999999999.99",
+			numberOfApprovers: 2}, additionalAttributes: [{name: "region", value: "East"}]`, c)
 		},
-		`customer { id shortName status version taxId { masked } legalAddress { countryCode country } mailingAddress { line1 country } relationshipManager phoneNumber secCodes
-		parent { uid } profile { creditClient achNonPrefundLimit detailsOfCharge } access { firstApproverLimit secondApproverLimit numberOfApprovers } additionalAttributes { name value } } approval { uid }`,
+		`customer { id shortName status version taxId { masked } legalAddress { countryCode country }
+		mailingAddress { line1 country } relationshipManager phoneNumber secCodes
+		parent { uid } profile { creditClient achNonPrefundLimit detailsOfCharge } access { firstApproverLimit
+		secondApproverLimit numberOfApprovers } additionalAttributes { name value } } approval { uid }`,
 	},
 	"openAccount": {
 		access.ManageAccounts, func(c customers.UID) string {
 			return fmt.Sprintf(
-				`customer: "%s", name: "Petty Cash", number: "4000%d", type: DEPOSIT, subType: CHECKING, systemOfRecord: INTERNAL_CORE,
+				`customer: "%s", name: "Petty Cash", number: "4000%d", type: DEPOSIT, subType: CHECKING,
+			systemOfRecord: INTERNAL_CORE,
 			currency: "USD", countryCode: "USA", bankId: "611090001", masterGl: "201000", note: "for the new branch",
-			features: {wires: true, domesticWires: true, ach: true, achCompanyId: "77", secCodes: ["PPD"], underwritten: true, debitExposureLimit: "12.50", fedNow: true},
-			externalAccount: {provider: "linkhub", token: "secret"}, additionalAttributes: [{name: "Desk", value: "7"}]`, c, c)
+			features: {wires: true, domesticWires: true, ach: true, achCompanyId: "77", secCodes: ["PPD"],
+			underwritten: true, debitExposureLimit: "12.50", fedNow: true},
+			externalAccount: {provider: "linkhub", token: "secret"},
+			additionalAttributes: [{name: "Desk", value: "7"}]`, c, c)
 		},
-		`account { id number { masked } status reason balances { available } features { achCompanyId defaultOffset debitExposureLimit fedNow rfpReceive }
-		externalAccount { provider } additionalAttributes { name value } sweeps { direction } version customer { uid } } approval { uid }`,
+		`account { id number { masked } status reason balances { available }
+		features { achCompanyId defaultOffset debitExposureLimit fedNow rfpReceive }
+		externalAccount { provider } additionalAttributes { name value } sweeps { direction }
+		version customer { uid } } approval { uid }`,
 	},
 	"changeAccount": {
 		access.ManageAccounts, func(c customers.UID) string {
@@ -89,7 +114,8 @@ var mutations = map[string]tried{
 				`uid: "%s", name: "Petty Cash", costCenter: null, features: {rtp: false, feeAccount: null}`,
 				accountOf(c, 0))
 		},
-		`account { uid name costCenter features { wires domesticWires callbacks feeAccount } version } approval { uid }`,
+		`account { uid name costCenter features { wires domesticWires callbacks feeAccount }
+			version } approval { uid }`,
 	},
 	"closeAccount": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", reason: "paid back"`, accountOf(c, 1))
@@ -111,10 +137,12 @@ var mutations = map[string]tried{
 	"setSweep": {
 		access.ManageAccounts, func(c customers.UID) string {
 			return fmt.Sprintf(
-				`account: "%s", direction: IN, balanceType: TARGET, targetBalance: "99.50", fromContact: "%s", fromMethod: ACH_DEBIT, frequency: MONTHLY, dayOfMonth: 31`,
+				`account: "%s", direction: IN, balanceType: TARGET, targetBalance: "99.50", fromContact: "%s",
+					fromMethod: ACH_DEBIT, frequency: MONTHLY, dayOfMonth: 31`,
 				accountOf(c, 1), contactOf(c, 0))
 		},
-		`sweep { direction targetBalance fromContact fromMethod frequency dayOfMonth nextSweepDate version } approval { uid }`,
+		`sweep { direction targetBalance fromContact fromMethod frequency dayOfMonth nextSweepDate
+			version } approval { uid }`,
 	},
 	"changeSweep": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`account: "%s", direction: BOTH, fromAmount: "0", frequency: DAILY`, accountOf(c, 0))
@@ -127,13 +155,17 @@ var mutations = map[string]tried{
 	"createUser": {
 		access.ManageUsers, func(c customers.UID) string {
 			return fmt.Sprintf(
-				`customer: "%s", loginId: "ada.byron", firstName: "Ada", lastName: "Byron", email: "ada@mail.example", mobile: "+1 614 555 0123", department: "Treasury",
-			roleNames: ["%s"], applicationLimits: [{name: "foreign_exchange", limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c, nameOf(c))
+				`customer: "%s", loginId: "ada.byron", firstName: "Ada", lastName: "Byron",
+			email: "ada@mail.example", mobile: "+1 614 555 0123", department: "Treasury",
+			roleNames: ["%s"], applicationLimits: [{name: "foreign_exchange",
+			limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c, nameOf(c))
 		},
-		`user { id name status version roles { name } applicationLimits { name limits { name value currency } } customer { uid } } approval { uid }`,
+		`user { id name status version roles { name }
+			applicationLimits { name limits { name value currency } } customer { uid } } approval { uid }`,
 	},
 	"changeUser": {access.ManageUsers, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", department: "Audit", phoneNumber: null, firstName: "Ada", roleNames: null`,
+		return fmt.Sprintf(`uid: "%s", department: "Audit", phoneNumber: null,
+			firstName: "Ada", roleNames: null`,
 			userOf(c, 0))
 	}, `user { uid department phoneNumber name version } approval { uid }`},
 	"suspendUser": {
@@ -153,9 +185,12 @@ var mutations = map[string]tried{
 	"createRole": {
 		access.ManageRoles, func(c customers.UID) string {
 			return fmt.Sprintf(
-				`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Foreign_Exchange", entitlements: ["View_Trades"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
+				`customer: "%s", name: "Clerk", description: "Pays",
+					applications: [{name: "Foreign_Exchange", entitlements: ["View_Trades"],
+					limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
 		},
-		`role { id name type owner status version applications { name entitlements limits { name value } } customer { uid } } approval { uid }`,
+		`role { id name type owner status version applications { name entitlements limits { name value } }
+			customer { uid } } approval { uid }`,
 	},
 	"changeRole": {access.ManageRoles, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", name: "Renamed", applications: null`, roleOf(c, 1))
@@ -163,10 +198,15 @@ var mutations = map[string]tried{
 	"changeCustomer": {
 		access.ManageCustomers, func(c customers.UID) string {
 			return fmt.Sprintf(
-				`uid: "%s", legalName: "Star Ltd", type: CORPORATE, taxId: "98-7654321", note: null, legalAddress: {line2: null, countryCode: "CA"}, mailAddressSameAsLegal: true,
-			relationshipManager: "mjones", externalReferenceId: null, emailAddress: null, profile: {sso: false, fxPricingTier: null}, access: {firstApproverLimit: "0.01"}, secCodes: [], additionalAttributes: []`, c)
+				`uid: "%s", legalName: "Star Ltd", type: CORPORATE, taxId: "98-7654321", note: null,
+			legalAddress: {line2: null, countryCode: "CA"}, mailAddressSameAsLegal: true,
+			relationshipManager: "mjones", externalReferenceId: null, emailAddress: null,
+			profile: {sso: false, fxPricingTier: null}, access: {firstApproverLimit: "0.01"}, secCodes: [],
+			additionalAttributes: []`, c)
 		},
-		`customer { uid legalName taxId { masked } note legalAddress { line1 line2 countryCode country } relationshipManager originatingOfficer profile { sso fxPricingTier } access { firstApproverLimit } secCodes additionalAttributes { name } version } approval { uid }`,
+		`customer { uid legalName taxId { masked } note legalAddress { line1 line2 countryCode country }
+			relationshipManager originatingOfficer profile { sso fxPricingTier } access { firstApproverLimit }
+			secCodes additionalAttributes { name } version } approval { uid }`,
 	},
 	"suspendCustomer": {
 		access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) },
@@ -180,14 +220,16 @@ var mutations = map[string]tried{
 	"refuseChange":  {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
 	"addFeeTier": {access.ManageCustomers, func(c customers.UID) string {
 		return fmt.Sprintf(
-			`customer: "%s", application: "payments", product: "Wires", name: "Flat", tier: "gold", accountNumber: "%s"`, c, numberOf(c, 1))
+			`customer: "%s", application: "payments", product: "Wires", name: "Flat", tier: "gold",
+				accountNumber: "%s"`, c, numberOf(c, 1))
 	}, `feeTier { application product name tier status version accountNumber { masked } } approval { uid }`},
 	"changeFeeTier": {access.ManageCustomers, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%d", accountNumber: null`, int64(accountOf(c, 0))-1_000_000)
 	}, `feeTier { uid tier accountNumber { masked } version } approval { uid }`},
 	"changeLimits": {access.ManageCustomers, func(c customers.UID) string {
 		return fmt.Sprintf(
-			`customer: "%s", limits: [{code: "ach_payment_limit_per_day", value: "60000.5"}, {code: "FEDWIRE_PAYMENT_LIMIT_PER_DAY", value: "3"}]`, activeOf(c))
+			`customer: "%s", limits: [{code: "ach_payment_limit_per_day",
+				value: "60000.5"}, {code: "FEDWIRE_PAYMENT_LIMIT_PER_DAY", value: "3"}]`, activeOf(c))
 	}, `customer { uid limits(rail: ACH) { code current } } approval { uid }`},
 }
 
@@ -231,7 +273,8 @@ func (b *bank) openApprovals(t testing.TB) {
 	t.Helper()
 	b.exec(t, `INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft,
 		version, maker_client, maker_entity)
-		SELECT tenant, uid - 999499, uid, 'addSignatory', 'signatory', ((uid - 1000000) * 100 + 3)::text, true, '', 1, 'somebody', 7 FROM customers WHERE tenant = ?`, b.tenant)
+		SELECT tenant, uid - 999499, uid, 'addSignatory', 'signatory', ((uid - 1000000) * 100 + 3)::text,
+		true, '', 1, 'somebody', 7 FROM customers WHERE tenant = ?`, b.tenant)
 }
 
 // namesItsContact has the entry of a payment name the account of its contact, so that notices of change about
@@ -241,9 +284,10 @@ func (b *bank) namesItsContact(t testing.TB, uid payments.UID, contact contacts.
 	number := keyset.Encrypt("55"+numberOf(star, 0), seal.Place{
 		Tenant: int64(b.tenant), Column: payments.NumberColumn, Row: int64(uid),
 	})
-	b.exec(t, `UPDATE payment_details AS pd SET number_sealed = ?, bank_country = '', bank_id = k.bank_national_code
-		FROM contacts AS k WHERE pd.tenant = ? AND k.tenant = pd.tenant AND pd.payment = ? AND k.uid = ?`, number, b.tenant,
-		uid, contact)
+	b.exec(t, `UPDATE payment_details AS pd SET number_sealed = ?, bank_country = '',
+		bank_id = k.bank_national_code
+		FROM contacts AS k WHERE pd.tenant = ? AND k.tenant = pd.tenant AND pd.payment = ? AND k.uid = ?`,
+		number, b.tenant, uid, contact)
 	b.exec(t, `UPDATE ach_entries SET account = '' WHERE tenant = ? AND payment = ?`, b.tenant, uid)
 }
 
@@ -256,39 +300,48 @@ func settled(t testing.TB) *bank {
 		access_user_dual_approval = false,
 		access_fee_tier_for_approval = false, access_payment_dual_approval = false WHERE tenant = ?`, b.tenant)
 	b.exec(t,
-		`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
+		`INSERT INTO users (tenant, uid, customer, login_id, status)
+			VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
 	b.exec(t,
-		`UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3 AND login_id <> 'mjones'`, b.tenant)
+		`UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3 AND login_id <> 'mjones'`,
+		b.tenant)
 	// which a message carries
 	b.exec(t, `UPDATE customers SET legal_country_code = 'US', legal_postal_code = '43215' WHERE tenant = ?`,
 		b.tenant)
 	// which can become anything
 	b.exec(t, `UPDATE customers SET status = 'New' WHERE tenant = ? AND uid = ?`, b.tenant, star)
 	b.exec(t, `INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency)
-		SELECT tenant, application, product, fee_name, fee_tier, 0, 'USD' FROM fee_tiers WHERE tenant = ?0 UNION SELECT ?0, 'Payments', 'Wires', 'Flat', 'Gold', 250, 'USD'`, b.tenant)
+		SELECT tenant, application, product, fee_name, fee_tier, 0, 'USD' FROM fee_tiers WHERE tenant = ?0
+		UNION SELECT ?0, 'Payments', 'Wires', 'Flat', 'Gold', 250, 'USD'`, b.tenant)
 	b.exec(t,
-		`INSERT INTO attributes (tenant, level, name, type) VALUES (?0, 'customer', 'Region', 'Text'), (?0, 'account', 'Desk', 'Text')`, b.tenant)
+		`INSERT INTO attributes (tenant, level, name, type)
+			VALUES (?0, 'customer', 'Region', 'Text'), (?0, 'account', 'Desk', 'Text')`, b.tenant)
 	b.exec(t,
-		`INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms) VALUES (?, 'https://login.example', 'api', '{sub}', 'sub', '{ES256}')`, b.tenant)
+		`INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms)
+			VALUES (?, 'https://login.example', 'api', '{sub}', 'sub', '{ES256}')`, b.tenant)
 	b.exec(t, `INSERT INTO subjects (tenant, url, audience, claim, subject, customer, user_uid)
-		SELECT tenant, 'https://login.example', 'api', 'sub', uid::text, customer, uid FROM users WHERE tenant = ? AND number % 100 = 2`, b.tenant)
+		SELECT tenant, 'https://login.example', 'api', 'sub', uid::text, customer, uid FROM users
+		WHERE tenant = ? AND number % 100 = 2`, b.tenant)
 	// callers here are programs
 	b.exec(t, `INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.tenant)
 	b.openApprovals(t)
 	// Of each customer's accounts the second can be closed, or deleted, and the third activated.
 	b.asOwner(t, fmt.Sprintf(`DELETE FROM postings WHERE tenant = %d AND account %% 100 = 1`, b.tenant))
 	for _, statement := range []string{
-		`UPDATE balances SET ledger = 0, held = 0, version = 0 WHERE tenant = ? AND account % 100 = 1 AND house = ''`,
+		`UPDATE balances SET ledger = 0, held = 0, version = 0
+			WHERE tenant = ? AND account % 100 = 1 AND house = ''`,
 		`DELETE FROM fee_tiers WHERE tenant = ? AND account % 100 = 1`,
 		`DELETE FROM sweeps WHERE tenant = ? AND account % 100 = 1`,
-		`UPDATE accounts SET enable_callbacks = false, callback_limit = NULL WHERE tenant = ? AND uid % 100 = 1`,
+		`UPDATE accounts SET enable_callbacks = false, callback_limit = NULL
+			WHERE tenant = ? AND uid % 100 = 1`,
 		`UPDATE accounts SET status = 'Suspended' WHERE tenant = ? AND uid % 100 = 2`,
 		// Of each customer's contacts the third can be verified, from its first account; the deposits of the second
 		// have settled.
 		`UPDATE contacts SET bank_country = 'United States', bank_national_code = '` + listedBank.number +
 			`', bank_account_type = 'Deposit',
 			bank_account_sub_type = 'Checking', name = 'Ada Byron' WHERE tenant = ? AND uid % 100 = 52`,
-		`UPDATE contact_verifications SET state = 'FAILED', due_at = NULL, created_at = created_at - interval '60 days' WHERE tenant = ? AND uid % 100 IN (2, 5, 8)`,
+		`UPDATE contact_verifications SET state = 'FAILED', due_at = NULL,
+			created_at = created_at - interval '60 days' WHERE tenant = ? AND uid % 100 IN (2, 5, 8)`,
 		`UPDATE accounts SET ach_company_id = '1234567890' WHERE tenant = ? AND uid % 100 = 0`,
 		`UPDATE payments SET state = 'SETTLED' WHERE tenant = ? AND uid % 100 IN (4, 5)`,
 	} {
@@ -345,7 +398,8 @@ func TestAMutationChangesNothingOfAnother(t *testing.T) {
 				for _, c := range foreign {
 					got := b.ask(t, caller, mutation(name, c, ""))
 					if len(got.errors) != 1 ||
-						got.errors[0].Message != nothing.errors[0].Message && got.errors[0].Extensions.Kind != "DENIED" {
+						got.errors[0].Message != nothing.errors[0].Message &&
+							got.errors[0].Extensions.Kind != "DENIED" {
 						t.Errorf("%s about %d: %s, about nobody: %s", who, c, got.body, nothing.body)
 					}
 				}
@@ -360,7 +414,8 @@ func TestAMutationChangesNothingOfAnother(t *testing.T) {
 // recorded counts the audit entries of a decision.
 func (b *bank) recorded(t testing.TB, decision string) (n int) {
 	t.Helper()
-	if err := b.core.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND id < ? AND decision = ?`,
+	if err := b.core.DB.NewRaw(`SELECT count(*) FROM audit_entries
+		WHERE tenant = ? AND id < ? AND decision = ?`,
 		b.tenant, auditOf(theBank)-7, decision).Scan(t.Context(), &n); err != nil {
 		t.Fatal(err)
 	}
@@ -434,12 +489,14 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 			if name == "startContactVerification" { // with two payments
 				most = 3
 			}
-			if n := b.recorded(t, "done") + b.recorded(t, "approved") + b.recorded(t, "refused"); n == 0 || n > most {
+			if n := b.recorded(t, "done") + b.recorded(t, "approved") + b.recorded(t, "refused"); n == 0 ||
+				n > most {
 				t.Errorf("%d entries", n)
 			}
 			again := b.ask(t, b.allowed(name),
 				strings.Replace(mutation(name, star, "key"), "{ it:",
-					"{ replayed: "+name+"(input: {"+mutations[name].input(star)+`, idempotencyKey: "key"}) { replayed } it:`,
+					"{ replayed: "+name+"(input: {"+mutations[name].input(star)+`, `+
+						`idempotencyKey: "key"}) { replayed } it:`,
 					1))
 			if again.fine(t).at("replayed", "replayed") != true {
 				t.Errorf("%s", again.body)
@@ -460,7 +517,8 @@ func TestARequestInFlightIsToldFromAReusedKey(t *testing.T) {
 	}
 	err := b.core.DB.InTx(t.Context(), int64(b.tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx,
-			`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, 'partner', 'changeSignatory', 'k', '')`, b.tenant)
+			`INSERT INTO idempotency_keys (tenant, client, operation, key, request)
+				VALUES (?, 'partner', 'changeSignatory', 'k', '')`, b.tenant)
 		if e := ask("CFO").one(t); e.Extensions.Code != "IDEMPOTENCY_IN_FLIGHT" {
 			t.Errorf("in flight: %+v", e)
 		}
@@ -529,7 +587,8 @@ func TestTwoPeopleMakeAChange(t *testing.T) {
 	}
 	history := b.ask(t, b.staff(),
 		fmt.Sprintf(
-			`{ node(id: "sig_%s") { ... on Signatory { history(first: 5, after: %q) { nodes { action decision client changes { field before after } } } } } }`,
+			`{ node(id: "sig_%s") { ... on Signatory { history(first: 5, after: %q) {
+				nodes { action decision client changes { field before after } } } } } }`,
 			signatoryOf(star, 0), page.Cursor{Order: "AuditEntry.uid", UID: int64(auditOf(theBank)) - 7}.String())).
 		fine(t)
 	var told []string
@@ -557,7 +616,8 @@ func TestAMutationSeesWhatItWroteThoughAReplicaLags(t *testing.T) {
 	b.resolving = nil
 	got := b.ask(t, b.staff(), mutation("addSignatory", star, "")).fine(t)
 	if got.at("it", "signatory", "fullName") != "Ada Byron" ||
-		got.at("it", "signatory", "customer", "uid") != star.String() || got.at("it", "approval", "uid") == nil {
+		got.at("it", "signatory", "customer", "uid") != star.String() ||
+		got.at("it", "approval", "uid") == nil {
 		t.Errorf("%s", got.body)
 	}
 }
@@ -570,7 +630,8 @@ func TestWhatIsReadOfAContactsReportIsTakenBack(t *testing.T) {
 	change := func(value string) answer {
 		return b.ask(t, b.partner(),
 			fmt.Sprintf(
-				`mutation { changeContact(input: {uid: "%s", regulatoryReporting: [{key: "TAXID", value: "914820033"}, {key: "purpose", value: "%s"}]})
+				`mutation { changeContact(input: {uid: "%s",
+			regulatoryReporting: [{key: "TAXID", value: "914820033"}, {key: "purpose", value: "%s"}]})
 			{ contact { regulatoryReporting { key value } } } }`, contactOf(star, 0), value))
 	}
 	shown := change("****1150").fine(t)
@@ -579,7 +640,8 @@ func TestWhatIsReadOfAContactsReportIsTakenBack(t *testing.T) {
 		t.Error(got)
 	}
 	if got := change("****77914820033"); len(got.errors) != 1 ||
-		got.errors[0].Extensions.Field != "regulatoryReporting[1].value" || strings.Contains(got.body, "9148") {
+		got.errors[0].Extensions.Field != "regulatoryReporting[1].value" ||
+		strings.Contains(got.body, "9148") {
 		t.Errorf("%s", got)
 	}
 }

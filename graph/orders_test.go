@@ -28,7 +28,8 @@ func newSender(t *testing.T) (p *payers, contact string) {
 // sends is a document that sends a payment of the account; to and more are input.
 func (p *payers) sends(to, amount, key, more string) string {
 	return fmt.Sprintf(`mutation { sendPayment(input: {senderAccount: {uid: "%s"}, receiver: {%s}, amount: %q,
-		externalReferenceId: "INV-7", idempotencyKey: %q, %s}) { payment { uid status } } }`, p.from.UID, to, amount, key, more)
+		externalReferenceId: "INV-7", idempotencyKey: %q, %s}) {
+		payment { uid status } } }`, p.from.UID, to, amount, key, more)
 }
 
 // What a payment that waits for repair lacks takes it from no list.
@@ -37,7 +38,10 @@ func TestAPaymentThatLacksAReceiverIsShown(t *testing.T) {
 	p, _ := newSender(t)
 	all := joined(everything(schema.Types["Payment"]))
 	for i, speed := range []string{"INSTANT", "EXPRESS", "ECONOMY", "ECONOMY_PLUS"} {
-		for k, receiver := range []string{``, `name: "Ada Byron"`, `accountNumber: "4400123401"`, `bankId: "611590103"`} {
+		for k, receiver := range []string{
+			``, `name: "Ada Byron"`, `accountNumber: "4400123401"`,
+			`bankId: "611590103"`,
+		} {
 			data, errors := p.asks(t, p.Partner(p.payer), p.sends(receiver, "10.00", fmt.Sprint("k", i, k),
 				`currency: "USD", repairable: true, speed: `+speed))
 			if errors != nil || !strings.Contains(data, `"status":"REPAIR"`) {
@@ -45,8 +49,10 @@ func TestAPaymentThatLacksAReceiverIsShown(t *testing.T) {
 			}
 		}
 	}
-	data, errors := p.asks(t, p.Staff(), filled(`{ payments(first: 20, filter: {status: [REPAIR]}) { nodes { %s } } }`, all))
-	if errors != nil || strings.Count(data, `"status":"REPAIR"`) < 16 || !strings.Contains(data, `"receiverName":""`) {
+	data, errors := p.asks(t, p.Staff(),
+		filled(`{ payments(first: 20, filter: {status: [REPAIR]}) { nodes { %s } } }`, all))
+	if errors != nil || strings.Count(data, `"status":"REPAIR"`) < 16 ||
+		!strings.Contains(data, `"receiverName":""`) {
 		t.Errorf("%.2000s %v", data, errors)
 	}
 }
@@ -66,9 +72,11 @@ func TestAPaymentOverANetworkIsFollowed(t *testing.T) {
 	}
 	follows := func(status, reason, code, messages, timeline string) {
 		t.Helper()
-		want := fmt.Sprintf(`{"payments":{"nodes":[{"status":%q,"rail":"FEDNOW","speed":"INSTANT","reason":%s,"contact":{"uid":%q},`+
-			`"receiverAccount":null,"details":{"bankId":"611090001","remittance":"Rent of May","route":null,"returnCode":%s},`+
-			`"messages":[%s],"timeline":[%s]}]}}`, status, reason, contact, code, messages, timeline)
+		want := fmt.Sprintf(
+			`{"payments":{"nodes":[{"status":%q,"rail":"FEDNOW","speed":"INSTANT","reason":%s,"contact":{"uid":%q},`+
+				`"receiverAccount":null,"details":{"bankId":"611090001","remittance":"Rent of May",`+
+				`"route":null,"returnCode":%s},`+
+				`"messages":[%s],"timeline":[%s]}]}}`, status, reason, contact, code, messages, timeline)
 		document := `{ payments(filter: {rail: [FEDNOW], speed: [INSTANT], contact: "` + contact +
 			`"}) { nodes { status rail speed
 			reason contact { uid } receiverAccount { uid } details { bankId remittance route returnCode }
@@ -108,13 +116,16 @@ func TestAnEntryOfACHIsShown(t *testing.T) {
 		`currency: "USD", speed: ECONOMY, secCode: CCD, notes: "Rent of May"`)); errors != nil {
 		t.Fatal(data, errors)
 	}
-	document := `{ payments(filter: {rail: [ACH], speed: [ECONOMY]}) { nodes { status rail speed paymentDate settlesAt
-		achEntry { secCode companyId description accountType traceNumber } messages { direction kind handedAt } } } }`
+	document := `{ payments(filter: {rail: [ACH], speed: [ECONOMY]}) { nodes { status rail speed
+		paymentDate settlesAt
+		achEntry { secCode companyId description accountType traceNumber }
+		messages { direction kind handedAt } } } }`
 	follows := func(status, settles, trace, messages string) {
 		t.Helper()
-		want := fmt.Sprintf(`{"payments":{"nodes":[{"status":%q,"rail":"ACH","speed":"ECONOMY","paymentDate":"2026-11-19",`+
-			`"settlesAt":%s,"achEntry":{"secCode":"CCD","companyId":"1234567890","description":"Rent of Ma",`+
-			`"accountType":"CHECKING","traceNumber":%s},"messages":[%s]}]}}`, status, settles, trace, messages)
+		want := fmt.Sprintf(
+			`{"payments":{"nodes":[{"status":%q,"rail":"ACH","speed":"ECONOMY","paymentDate":"2026-11-19",`+
+				`"settlesAt":%s,"achEntry":{"secCode":"CCD","companyId":"1234567890","description":"Rent of Ma",`+
+				`"accountType":"CHECKING","traceNumber":%s},"messages":[%s]}]}}`, status, settles, trace, messages)
 		if data, errors := p.asks(t, p.Partner(p.payer), document); data != want || errors != nil {
 			t.Errorf("%s %v\nwant %s", data, errors, want)
 		}
@@ -196,8 +207,10 @@ func TestAnEnrolmentIsAskedForAndShown(t *testing.T) {
 	if data, errors := p.asks(t, p.Partner(p.payer), enrolment("2", "Ada")); errors != nil {
 		t.Fatal(data, errors)
 	}
-	data, errors := p.asks(t, p.Partner(p.payer), `{ payments(filter: {rail: [ACH]}) { nodes { amount achEntry { secCode }
-		details { benefit { federalBenefitType accountNumber socialSecurityNumber representativePayee firstName } } } } }`)
+	data, errors := p.asks(t, p.Partner(p.payer),
+		`{ payments(filter: {rail: [ACH]}) { nodes { amount achEntry { secCode }
+		details { benefit { federalBenefitType accountNumber socialSecurityNumber representativePayee
+		firstName } } } } }`)
 	want := `{"payments":{"nodes":[{"amount":"0.00","achEntry":{"secCode":"ENR"},"details":{"benefit":` +
 		`{"federalBenefitType":"POST_911_GI_BILL","accountNumber":"****3401","socialSecurityNumber":"****9999",` +
 		`"representativePayee":false,"firstName":"Ada"}}}]}}`
@@ -232,7 +245,8 @@ func TestAnEntryAbroadIsAskedForAndShown(t *testing.T) {
 	data, errors := p.asks(t, p.Partner(p.payer), `{ payments(filter: {rail: [ACH]}) { nodes { amount
 		achEntry { secCode transactionTypeCode currency } details { bankId bankName bankCountry } } } }`)
 	want := `{"payments":{"nodes":[{"amount":"1.00","achEntry":{"secCode":"IAT","transactionTypeCode":"BUS",` +
-		`"currency":"EUR"},"details":{"bankId":"` + listedBank.number + `","bankName":"Commerzbank","bankCountry":"DE"}}]}}`
+		`"currency":"EUR"},"details":{"bankId":"` + listedBank.number +
+		`","bankName":"Commerzbank","bankCountry":"DE"}}]}}`
 	if data != want || errors != nil {
 		t.Errorf("%s %v, want %s", data, errors, want)
 	}
@@ -252,9 +266,11 @@ func TestAnEntryAbroadIsAskedForAndShown(t *testing.T) {
 func TestAWireGoesOverBanks(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)
-	p.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`, p.Tenant, p.from.UID)
+	p.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`,
+		p.Tenant, p.from.UID)
 	to := func(bank string) string {
-		return `accountNumber: "440055551", name: "Ada", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"}, ` +
+		return `accountNumber: "440055551", name: "Ada", address: {line1: "1 Lake Rd", city: "Erie",
+			countryCode: "US"}, ` +
 			bank
 	}
 	const express = `currency: "USD", speed: EXPRESS, correspondentBankId: "%s"`

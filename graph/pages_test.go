@@ -28,7 +28,8 @@ func tied(t *testing.T) *bank {
 
 const paging = `query($first: Int, $after: String, $last: Int, $before: String, $order: CustomerOrder) {
   customers(first: $first, after: $after, last: $last, before: $before, orderBy: $order) {
-    edges { cursor node { uid legalName } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } }`
+    edges { cursor node { uid legalName } } pageInfo { hasNextPage hasPreviousPage startCursor
+    endCursor } totalCount } }`
 
 // pageOf reads the rows of an answer.
 func pageOf(t *testing.T, got answer) (uids []string) {
@@ -101,7 +102,8 @@ func TestListsUnderACustomerArePagedBothWays(t *testing.T) {
 			t.Parallel()
 			document := fmt.Sprintf(
 				`query($first: Int, $after: String, $last: Int, $before: String) { customer(by: {uid: "%d"}) {
-				page: %s(first: $first, after: $after, last: $last, before: $before) { nodes { uid } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } } }`, star, relation)
+				page: %s(first: $first, after: $after, last: $last, before: $before) { nodes { uid }
+				pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } } }`, star, relation)
 			var read []string
 			var cursor any
 			for range each {
@@ -233,7 +235,8 @@ func TestAPageSizeThatIsNoWholeNumberIsInvalid(t *testing.T) {
 		for _, one := range []answer{
 			b.ask(t, b.staff(), `{ viewer { tenant } customers(first: `+literal+`) { nodes { uid } } }`),
 			b.send(t, b.staff(),
-				`{"query":"query($n: Int) { viewer { tenant } customers(first: $n) { nodes { uid } } }","variables":{"n":`+
+				`{"query":"query($n: Int) { viewer { tenant } customers(first: $n) { nodes { uid } } }",`+
+					`"variables":{"n":`+
 					literal+`}}`),
 			b.ask(t, b.staff(),
 				fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: %s) { nodes { uid } } } }`, star, literal)),

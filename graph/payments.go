@@ -36,8 +36,8 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 func init() {
 	query("payment", (*operation).payment)
 	query("refusedCredits", (*operation).refusedCredits)
-	queryList("payments", paymentKind, func(c *core.Core) *payments.Service { return c.Payments }, listPayments,
-		countPayments, nil)
+	queryList("payments", paymentKind, func(c *core.Core) *payments.Service { return c.Payments },
+		listPayments, countPayments, nil)
 	hasMany(customerKind, "payments", paymentKind,
 		paymentsOf((*payments.Service).OfCustomers, (*payments.Service).CountOfCustomers))
 	hasMany(accountKind, "payments", paymentKind,
@@ -62,7 +62,8 @@ func init() {
 	prices["PaymentFilter.account"], prices["PaymentFilter.contact"] = sorted, sorted
 	prices["PaymentFilter.recurrence"] = sorted
 	for _, field := range []string{
-		"status", "rail", "direction", "entryType", "speed", "senderName", "receiverName", "externalReferenceId",
+		"status", "rail", "direction", "entryType", "speed",
+		"senderName", "receiverName", "externalReferenceId",
 		"notes", "currency", "amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo",
 	} {
 		prices["PaymentFilter."+field] = scan
@@ -216,8 +217,8 @@ func paymentsOf[P comparable](
 ) list[P, payments.Payment, model.PaymentFilter] {
 	return pages(func(c *core.Core) *payments.Service { return c.Payments },
 		func(
-			s *payments.Service, ctx context.Context, b *db.Batch, of []P, by model.PaymentFilter, want db.Columns,
-			w window,
+			s *payments.Service, ctx context.Context, b *db.Batch, of []P, by model.PaymentFilter,
+			want db.Columns, w window,
 		) *db.Many[P, payments.Payment] {
 			search, err := by.Search()
 			if err != nil {

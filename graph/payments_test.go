@@ -37,7 +37,8 @@ func init() {
 	needs["Payment.screening"] = []access.Permission{access.ScreenPayments}
 	required["Account.payments"] = "(first: 2)"
 	lookups["Query.payment.uid"] = lookup{
-		`{ payment(uid: "%s") { ALL(Payment) } }`, func(c customers.UID) string { return paymentOf(c, 0).String() },
+		`{ payment(uid: "%s") { ALL(Payment) } }`,
+		func(c customers.UID) string { return paymentOf(c, 0).String() },
 	}
 	for list, way := range map[string]string{
 		"Query.payments":    "{ %s }",
@@ -64,57 +65,82 @@ func init() {
 	}
 	mutations["transferFunds"] = tried{
 		access.InitiatePayments, func(c customers.UID) string {
-			return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiverAccount: {number: "%s"}, amount: "12.50", currency: "USD",
+			return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiverAccount: {number: "%s"}, amount: "12.50",
+			currency: "USD",
 			paymentDate: "2026-11-20", externalReferenceId: "INV-7", notes: "Rent", channel: "Portal"`,
 				accountOf(activeOf(c), 0), numberOf(activeOf(c), 1))
 		},
-		`payment { id status rail amount fee currency paymentDate externalReferenceId notes channel senderName receiverName
-		senderNumber { masked } senderAccount { uid balances { ledger } } receiverAccount { uid } customer { uid }
-		timeline { number status client } version } approval { uid }`,
+		`payment { id status rail amount fee currency paymentDate externalReferenceId notes channel
+		senderName receiverName
+		senderNumber { masked } senderAccount { uid balances { ledger } } receiverAccount { uid }
+		customer { uid } timeline { number status client } version } approval { uid }`,
 	}
 	mutations["sendPayment"] = tried{
 		access.InitiatePayments, func(c customers.UID) string {
-			return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiver: {accountNumber: "440055551", accountType: "Deposit",
-			accountSubType: "Checking", name: "Ada Byron", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"},
-			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001", bankName: "Listed Bank"},
-			amount: "12.50", currency: "USD", speed: INSTANT, externalReferenceId: "INV-7", notes: "Rent", remittance: "Rent of May",
-			fee: {name: "Courier", amount: "1.25", currency: "USD"}, referenceForBeneficiary: "LEASE-44", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
+			return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiver: {accountNumber: "440055551",
+			accountType: "Deposit",
+			accountSubType: "Checking", name: "Ada Byron", address: {line1: "1 Lake Rd", city: "Erie",
+			countryCode: "US"},
+			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001",
+			bankName: "Listed Bank"},
+			amount: "12.50", currency: "USD", speed: INSTANT, externalReferenceId: "INV-7", notes: "Rent",
+			remittance: "Rent of May",
+			fee: {name: "Courier", amount: "1.25", currency: "USD"}, referenceForBeneficiary: "LEASE-44",
+			detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
 			localInstrument: "STANDARD", remittanceMethod: "EMAL",
-			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
+			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z",
+			paymentDate: "2026-11-20"`,
 				accountOf(activeOf(c), 0))
 		},
-		`payment { id status rail speed amount fee customFee currency paymentDate externalReferenceId notes channel receiverName
-		receiverNumber { masked } senderAccount { uid balances { held } } receiverAccount { uid } contact { uid } customer { uid }
-		details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId bankName remittance
-		remittanceMethod remittanceAddress referenceForBeneficiary originatorToBeneficiary senderToReceiver localInstrument detailsOfCharges costCenter requestMethod operationNote
+		`payment { id status rail speed amount fee customFee currency paymentDate externalReferenceId notes
+		channel receiverName
+		receiverNumber { masked } senderAccount { uid balances { held } } receiverAccount { uid }
+		contact { uid } customer { uid }
+		details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber
+		bankId bankName remittance
+		remittanceMethod remittanceAddress referenceForBeneficiary originatorToBeneficiary senderToReceiver
+		localInstrument detailsOfCharges costCenter requestMethod operationNote
 		route returnCode } messages { kind } timeline { number status client } version } approval { uid }`,
 	}
 	mutations["requestDebit"] = tried{
 		access.InitiatePayments, func(c customers.UID) string {
-			return fmt.Sprintf(`creditorAccount: {uid: "%s"}, debtor: {accountNumber: "440055551", accountType: "Deposit",
-			accountSubType: "Checking", name: "Ada Byron", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"},
-			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001", bankName: "Listed Bank"},
-			amount: "12.50", currency: "USD", speed: INSTANT, requestedExecutionDate: "2026-11-23", expiryDate: "2026-11-30",
-			amountModificationAllowed: true, earlyPayment: true, guaranteedPayment: true, externalReferenceId: "INV-7", notes: "Rent",
-			remittance: "Rent of May", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
-			localInstrument: "FDNA",
-			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
+			return fmt.Sprintf(`creditorAccount: {uid: "%s"}, debtor: {accountNumber: "440055551",
+			accountType: "Deposit",
+			accountSubType: "Checking", name: "Ada Byron",
+			address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"},
+			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001",
+			bankName: "Listed Bank"},
+			amount: "12.50", currency: "USD", speed: INSTANT, requestedExecutionDate: "2026-11-23",
+			expiryDate: "2026-11-30",
+			amountModificationAllowed: true, earlyPayment: true, guaranteedPayment: true,
+			externalReferenceId: "INV-7", notes: "Rent",
+			remittance: "Rent of May", detailsOfCharges: "SHA", originatorToBeneficiary: "x",
+			senderToReceiver: "y", localInstrument: "FDNA",
+			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z",
+			paymentDate: "2026-11-20"`,
 				accountOf(activeOf(c), 0))
 		},
-		`payment { id status rail speed entryType direction amount fee currency paymentDate externalReferenceId notes channel
-		senderName senderNumber { masked } senderAccount { uid } receiverAccount { uid balances { held } } contact { uid }
-		customer { uid } details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId
-		bankName remittance originatorToBeneficiary senderToReceiver localInstrument detailsOfCharges costCenter requestMethod operationNote }
-		achEntry { secCode } messages { kind } request { requestedExecutionDate expiryDate amountModificationAllowed earlyPayment
+		`payment { id status rail speed entryType direction amount fee currency paymentDate
+		externalReferenceId notes channel
+		senderName senderNumber { masked } senderAccount { uid } receiverAccount { uid balances { held } }
+		contact { uid }
+		customer { uid } details { accountType accountSubType address { line1 city countryCode } emailAddress
+		phoneNumber bankId
+		bankName remittance originatorToBeneficiary senderToReceiver localInstrument detailsOfCharges
+		costCenter requestMethod operationNote }
+		achEntry { secCode } messages { kind } request { requestedExecutionDate expiryDate
+		amountModificationAllowed earlyPayment
 		guaranteedPayment paidBy } timeline { number status client } version } approval { uid }`,
 	}
 	mutations["repairPayment"] = tried{
 		access.InitiatePayments, func(c customers.UID) string {
-			return fmt.Sprintf(`uid: "%s", speed: INSTANT, paymentDate: "2026-11-20", notes: "Rent", detailsOfCharges: "SHA",
+			return fmt.Sprintf(`uid: "%s", speed: INSTANT, paymentDate: "2026-11-20", notes: "Rent",
+			detailsOfCharges: "SHA",
 			reason: "Corrected", receiver: {accountNumber: "440055551", name: "Ada Byron", bankId: "611090001",
 			address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"}}`, overNetwork(c, unfit))
 		},
-		`payment { uid status rail speed notes receiverName receiverNumber { masked } paymentDate details { bankId bankName
+		`payment { uid status rail speed notes receiverName receiverNumber { masked } paymentDate
+		details { bankId bankName
 		detailsOfCharges } timeline { number status reason } version } approval { uid }`,
 	}
 	mutations["cancelPayment"] = tried{access.CancelPayments, func(c customers.UID) string {
@@ -130,17 +156,19 @@ func init() {
 		access.ScreenPayments, func(c customers.UID) string {
 			return fmt.Sprintf(`uid: "%s", reason: "Another person"`, overNetwork(c, onList))
 		},
-		`payment { uid status reason screening { name matches { list name program reference } status decidedBy reason }
-		timeline { number status reason } version } approval { uid }`,
+		`payment { uid status reason screening { name matches { list name program reference } status
+		decidedBy reason } timeline { number status reason } version } approval { uid }`,
 	}
 	mutations["rejectScreenedPayment"] = tried{
 		access.ScreenPayments, func(c customers.UID) string {
 			return fmt.Sprintf(`uid: "%s", reason: "The same person"`, overNetwork(c, onListToo))
 		},
-		`payment { uid status reason screening { status reason } timeline { number status reason } version } approval { uid }`,
+		`payment { uid status reason screening { status reason } timeline { number status reason }
+			version } approval { uid }`,
 	}
 	for _, name := range []string{
-		"transferFunds", "sendPayment", "requestDebit", "repairPayment", "cancelPayment", "releaseScreenedPayment",
+		"transferFunds", "sendPayment", "requestDebit",
+		"repairPayment", "cancelPayment", "releaseScreenedPayment",
 		"rejectScreenedPayment",
 	} {
 		staffOnly[name] = true // as changeLimits
@@ -342,8 +370,10 @@ func TestEachSideOfAPaymentSeesItsOwnAccountAlone(t *testing.T) {
 	made := p.Payment(p.from, p.to, func(pay *payments.Payment) {
 		pay.Minor, pay.FeeMinor, pay.Reason = 12_50, 25, "late"
 	})
-	document := fmt.Sprintf(`{ payment(uid: "%s") { status amount notes senderNumber { masked } receiverNumber { masked }
-		senderAccount { uid } receiverAccount { uid } customer { uid } fee channel reason timeline { number status client } } }`,
+	document := fmt.Sprintf(`{ payment(uid: "%s") { status amount notes senderNumber { masked }
+		receiverNumber { masked }
+		senderAccount { uid } receiverAccount { uid } customer { uid } fee channel
+		reason timeline { number status client } } }`,
 		made.UID)
 	number := func(a *accounts.Account) string {
 		text := coretest.AccountNumber(a.UID)
@@ -363,7 +393,8 @@ func TestEachSideOfAPaymentSeesItsOwnAccountAlone(t *testing.T) {
 			own = `"fee":"0.25","channel":"API","reason":"late"`
 			customer = fmt.Sprintf(`{"uid":"%s"}`, p.from.Customer)
 		}
-		want := fmt.Sprintf(`{"payment":{"status":"PROCESSED","amount":"12.50","notes":"Rent","senderNumber":{"masked":%q},`+
+		want := fmt.Sprintf(`{"payment":{"status":"PROCESSED","amount":"12.50","notes":"Rent",`+
+			`"senderNumber":{"masked":%q},`+
 			`"receiverNumber":{"masked":%q},"senderAccount":%s,"receiverAccount":%s,"customer":%s,%s,`+
 			`"timeline":[{"number":1,"status":"PROCESSED","client":%s}]}}`,
 			number(p.from), number(p.to), who.from, who.to, customer, own, who.client)
@@ -399,17 +430,21 @@ func TestARefusedPaymentHasItsPublishedCode(t *testing.T) {
 		transfer(from, to, "1", ""):      "INVALID VALIDATION_ERROR idempotencyKey",
 		transfer(from, from, "1", "7"):   "INVALID VALIDATION_ERROR receiverAccount",
 		cancel(p.pays(t, "1", "")):       "STATE PAYMENT001", cancel("4711"): "NOT_FOUND API900",
-		`{ payments(filter: {amountAtLeast: "1"}) { nodes { uid } } }`:               "INVALID VALIDATION_ERROR filter.currency",
-		`{ payments(filter: {amount: "1.001", currency: "USD"}) { nodes { uid } } }`: "INVALID VALIDATION_ERROR filter.amount",
-		`{ payment(uid: "x") { uid } }`:                                              "INVALID VALIDATION_ERROR uid",
+		`{ payments(filter: {amountAtLeast: "1"}) {
+			nodes { uid } } }`: "INVALID VALIDATION_ERROR filter.currency",
+		`{ payments(filter: {amount: "1.001", currency: "USD"}) {
+			nodes { uid } } }`: "INVALID VALIDATION_ERROR filter.amount",
+		`{ payment(uid: "x") { uid } }`: "INVALID VALIDATION_ERROR uid",
 	} {
 		if data, errors := p.asks(t, p.Staff(), document); len(errors) != 1 || errors[0] != want {
 			t.Errorf("%s\n%s %v, want %s", document, data, errors, want)
 		}
 	}
 	// What a variable holds is not looked at before the mutation runs.
-	body := fmt.Sprintf(`{"query": "mutation($in: TransferFundsInput!) { transferFunds(input: $in) { replayed } }", "variables":
-		{"in": {"senderAccount": {"uid": "%s", "number": "1234"}, "receiverAccount": {%s}, "amount": "1", "idempotencyKey": "8"}}}`,
+	body := fmt.Sprintf(
+		`{"query": "mutation($in: TransferFundsInput!) { transferFunds(input: $in) { replayed } }",
+		"variables": {"in": {"senderAccount": {"uid": "%s", "number": "1234"}, "receiverAccount": {%s},
+		"amount": "1", "idempotencyKey": "8"}}}`,
 		p.from.UID, `"uid": "1"`)
 	if got := post(p.Staff(), graph.New(p.Core, graph.Options{}),
 		body); !strings.Contains(fmt.Sprintf("%s", got.Errors),

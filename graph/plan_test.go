@@ -130,9 +130,11 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { %%s } } }`, accountOf(star, 1)),
 		fmt.Sprintf(`{ account(by: {number: "%s"}) { customer { parent { %%s } } } }`, numberOf(star, 1)),
 		fmt.Sprintf(
-			`{ nodes(ids: ["acc_%d", "con_%d"]) { ... on Account { customer { %%s } } ... on Contact { customer { uid } } } }`, accountOf(star, 0), contactOf(star, 0)),
+			`{ nodes(ids: ["acc_%d", "con_%d"]) { ... on Account { customer { %%s } }
+				... on Contact { customer { uid } } } }`, accountOf(star, 0), contactOf(star, 0)),
 		fmt.Sprintf(
-			`{ nodes(ids: ["sig_%d", "usr_%s"]) { ... on Signatory { customer { %%s } } ... on User { customer { uid } } } }`, signatoryOf(star, 0), userOf(star, 0)),
+			`{ nodes(ids: ["sig_%d", "usr_%s"]) { ... on Signatory { customer { %%s } }
+				... on User { customer { uid } } } }`, signatoryOf(star, 0), userOf(star, 0)),
 		fmt.Sprintf(`{ node(id: "rol_%s") { ... on Role { customer { %%s } } } }`, roleOf(star, 0)),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes { customer { %%s } } } } }`, star),
 		fmt.Sprintf(
@@ -156,7 +158,8 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { balanceAlerts(first: 2) { nodes { %%s } } } }`,
 			accountOf(star, 0)),
 		fmt.Sprintf(`{ node(id: "%s") { ... on BalanceAlert { %%s } } }`, nodes["BalanceAlert"].id(star, 1)),
-		`{ customers(first: 3) { nodes { accounts(first: 1) { nodes { balanceAlerts(last: 1) { edges { node { %s } } } } } } } }`,
+		`{ customers(first: 3) { nodes { accounts(first: 1) {
+			nodes { balanceAlerts(last: 1) { edges { node { %s } } } } } } } }`,
 	}
 	ways["ContactVerification"] = []string{
 		fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { verifications(first: 2) { nodes { %%s } } } } }`,
@@ -165,14 +168,16 @@ func ways() map[string][]string {
 			contactOf(star, 0), contactOf(star, 1)),
 		fmt.Sprintf(`{ node(id: "%s") { ... on ContactVerification { %%s } } }`,
 			nodes["ContactVerification"].id(star, 1)),
-		`{ customers(first: 3) { nodes { contacts(first: 1) { nodes { verifications(last: 1) { edges { node { %s } } } } } } } }`,
+		`{ customers(first: 3) { nodes { contacts(first: 1) {
+			nodes { verifications(last: 1) { edges { node { %s } } } } } } } }`,
 	}
 	ways["VirtualTransaction"] = []string{
 		fmt.Sprintf(`{ virtualAccount(by: {uid: "%s"}) { transactions(first: 2) { nodes { %%s } } } }`,
 			virtualOf(star, 0)),
 		fmt.Sprintf(`{ node(id: "%s") { ... on VirtualTransaction { %%s } } }`,
 			nodes["VirtualTransaction"].id(star, 1)),
-		`{ webhooks(first: 3, filter: {status: DISABLED}) { nodes { deliveries(first: 2) { nodes { transaction { %s } } } } } }`,
+		`{ webhooks(first: 3, filter: {status: DISABLED}) {
+			nodes { deliveries(first: 2) { nodes { transaction { %s } } } } } }`,
 	}
 	for name, n := range nodes {
 		if n.list == "" {
@@ -198,7 +203,8 @@ func ways() map[string][]string {
 		`{ audit(first: 3) { nodes { %s } } }`,
 		`{ audit(last: 3, filter: {object: "contact"}) { edges { node { %s } } } }`,
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { history(first: 2) { nodes { %%s } } } }`, star),
-		`{ customers(first: 3) { nodes { signatories(first: 2) { nodes { history(last: 2) { edges { node { %s } } } } } } } }`,
+		`{ customers(first: 3) { nodes { signatories(first: 2) {
+			nodes { history(last: 2) { edges { node { %s } } } } } } } }`,
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { history { nodes { %%s } } } }`, accountOf(star, 1)),
 		fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { history { nodes { %%s } } } } }`, contactOf(star, 1)),
 	}
@@ -211,7 +217,8 @@ func ways() map[string][]string {
 	}
 	ways["WebhookDelivery"] = []string{
 		fmt.Sprintf(`{ node(id: "whd_%d") { ... on WebhookDelivery { %%s } } }`, deliveryOf(star, 0)),
-		`{ webhooks(first: 3, filter: {status: ACTIVE}) { nodes { deliveries(first: 2, filter: {state: WAITING}) { nodes { %s } } } } }`,
+		`{ webhooks(first: 3, filter: {status: ACTIVE}) {
+			nodes { deliveries(first: 2, filter: {state: WAITING}) { nodes { %s } } } } }`,
 		fmt.Sprintf(`{ payment(uid: "%d") { webhookDeliveries(last: 1) { edges { node { %%s } } } } }`,
 			paymentOf(star, 0)),
 	}
@@ -228,7 +235,8 @@ func ways() map[string][]string {
 	ways["BulkFileLine"] = []string{
 		fmt.Sprintf(`{ node(id: "fil_%d") { ... on BulkFile { lines(first: 1) { nodes { %%s } } } } }`,
 			fileOf(star, 0)),
-		`{ bulkFiles(first: 3) { nodes { lines(last: 1, filter: {status: MADE, batch: 1}) { edges { node { %s } } } } } }`,
+		`{ bulkFiles(first: 3) { nodes { lines(last: 1, filter: {status: MADE, batch: 1}) {
+			edges { node { %s } } } } } }`,
 	}
 	ways["BulkFile"] = append(ways["BulkFile"],
 		fmt.Sprintf(`{ bulkFiles(last: 2, filter: {customer: "%d", type: NACHA}) { nodes { %%s } } }`, star))
@@ -243,7 +251,8 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ bank(by: {bic: "%s"}) { %%s } }`, listedBank.bic),
 		fmt.Sprintf(`{ bank(by: {nationalId: {countryCode: "USA", id: "%s"}}) { %%s } }`, listedBank.number),
 		`{ banks(first: 3) { nodes { %s } } }`,
-		`{ banks(last: 3, filter: {text: "list", city: "col", routingNumberPrefix: "611", countryCode: "us"}) { edges { node { %s } } } }`,
+		`{ banks(last: 3, filter: {text: "list", city: "col", routingNumberPrefix: "611",
+			countryCode: "us"}) { edges { node { %s } } } }`,
 		fmt.Sprintf(`{ node(id: "bnk_%d") { ... on Bank { %%s } } }`, listedBank.uid),
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { bank { %%s } } }`, accountOf(star, 1)),
 		`{ customers(first: 3) { nodes { accounts(first: 2) { nodes { bank { %s } } } } } }`,
@@ -305,7 +314,9 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ payment(uid: "%d") { %%s } }`, paymentOf(star, 0)),
 		`{ payments(last: 3) { nodes { %s } } }`,
 		fmt.Sprintf(`{ payments(filter: {account: "%d"}) { edges { node { %%s } } } }`, accountOf(star, 2)),
-		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { payments(first: 2) { nodes { %%s } } } } } }`, star),
+		fmt.Sprintf(
+			`{ customer(by: {uid: "%d"}) { accounts(first: 1) {
+				nodes { payments(first: 2) { nodes { %%s } } } } } }`, star),
 	)
 	for name, relation := range map[string]string{
 		"Limit": "limits" + required["Customer.limits"], "FeeTier": "fees",
@@ -314,8 +325,8 @@ func ways() map[string][]string {
 			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %s { %%s } } }`, star, relation),
 			fmt.Sprintf(`{ customers(first: 3) { nodes { %s { %%s } } } }`, relation),
 			fmt.Sprintf(`{ node(id: "cus_%d") { ... on Customer { %s { %%s } } } }`, star, relation),
-			fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { parent { %s { %%s } } } } }`, accountOf(star, 1),
-				relation),
+			fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { parent { %s { %%s } } } } }`,
+				accountOf(star, 1), relation),
 		}
 	}
 	return ways
@@ -333,15 +344,19 @@ func TestAFieldAskedAloneSaysTheSameAsWithItsSiblings(t *testing.T) {
 		status, maker_client, maker_login, created_at, updated_at, version)
 		SELECT a.tenant, a.uid, a.uid, a.customer, 5, 'USD', 'Court order', now(), 'Active', 'key', 'ann', now(),
 		  now(), 1
-		FROM accounts AS a JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid WHERE a.tenant = ?`, b.tenant)
+		FROM accounts AS a JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid
+		WHERE a.tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO holds (tenant, id, account, amount, currency, placed, state, placed_at)
-		SELECT tenant, uid, account, amount, currency, uid, 'OPEN', now() FROM account_holds WHERE tenant = ?`, b.tenant)
+		SELECT tenant, uid, account, amount, currency, uid, 'OPEN', now()
+		FROM account_holds WHERE tenant = ?`, b.tenant)
 	b.exec(t, `UPDATE virtual_accounts SET balance = 1000 + uid % 1000 WHERE tenant = ?`, b.tenant)
-	b.exec(t, `UPDATE ach_notices SET maker_client = 'key', maker_login = 'ann', maker_reach = 'Bank', applied_at = now()
+	b.exec(t, `UPDATE ach_notices SET maker_client = 'key', maker_login = 'ann', maker_reach = 'Bank',
+		applied_at = now()
 		WHERE tenant = ?`, b.tenant)
 	b.exec(t, `UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR'
 		FROM fx_trades AS t
-		WHERE p.tenant = ? AND t.tenant = p.tenant AND t.customer = p.customer AND p.trade IS NULL AND t.status = 'Booked'`, b.tenant)
+		WHERE p.tenant = ? AND t.tenant = p.tenant AND t.customer = p.customer AND p.trade IS NULL
+		AND t.status = 'Booked'`, b.tenant)
 	for name, ways := range ways() {
 		for i, way := range ways {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
@@ -501,8 +516,10 @@ func TestSkippedFieldsAreNotThere(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	got := b.ask(t, b.staff(), fmt.Sprintf(`query($skip: Boolean!) { customer(by: {uid: "%d"}) {
-		uid legalName @skip(if: $skip) accounts @skip(if: $skip) { totalCount } ... @skip(if: $skip) { parent { uid } } } }`, star), "skip", true).fine(t)
-	if want := fmt.Sprintf(`{"data":{"customer":{"uid":"%d"}}}`, star); got.body != want || got.statements != 1 {
+		uid legalName @skip(if: $skip) accounts @skip(if: $skip) { totalCount }
+		... @skip(if: $skip) { parent { uid } } } }`, star), "skip", true).fine(t)
+	if want := fmt.Sprintf(`{"data":{"customer":{"uid":"%d"}}}`, star); got.body != want ||
+		got.statements != 1 {
 		t.Errorf("%s, %d statements", got.body, got.statements)
 	}
 }
@@ -518,37 +535,47 @@ func TestAFragmentSharedByTwoPlacesReadsWhatEachPlaceNeeds(t *testing.T) {
 		{
 			"nodes need more",
 			fmt.Sprintf(
-				`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F customer { legalName } } edges { node { ...F } } } } } fragment F on Account { customer { uid } }`, star),
+				`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F customer { legalName } }
+					edges { node { ...F } } } } } fragment F on Account { customer { uid } }`, star),
 			[]any{"customer", "accounts", "nodes", 0, "customer", "legalName"},
 		},
 		{
 			"edges need more",
 			fmt.Sprintf(
-				`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F } edges { node { ...F customer { legalName } } } } } } fragment F on Account { customer { uid } }`, star),
+				`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F }
+					edges { node { ...F customer { legalName } } } } } }
+					fragment F on Account { customer { uid } }`, star),
 			[]any{"customer", "accounts", "edges", 0, "node", "customer", "legalName"},
 		},
 		{
 			"roots' nodes need more",
 			fmt.Sprintf(
-				`{ customers(first: 5, filter: {parent: "%d"}) { nodes { ...F accounts { nodes { name } } } edges { node { ...F } } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
+				`{ customers(first: 5, filter: {parent: "%d"}) { nodes { ...F accounts { nodes { name } } }
+					edges { node { ...F } } } }
+					fragment F on Customer { accounts { nodes { uid } } }`, partner),
 			[]any{"customers", "nodes", 0, "accounts", "nodes", 0, "name"},
 		},
 		{
 			"roots' edges count",
 			fmt.Sprintf(
-				`{ customers(filter: {parent: "%d"}) { edges { node { ...F accounts { totalCount } } } nodes { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
+				`{ customers(filter: {parent: "%d"}) { edges { node { ...F accounts { totalCount } } }
+					nodes { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
 			[]any{"customers", "edges", 0, "node", "accounts", "totalCount"},
 		},
 		{
 			"the account's first customer needs more",
 			fmt.Sprintf(
-				`{ account(by: {uid: "%d"}) { a: customer { ...F accounts { nodes { name } } } b: customer { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, accountOf(star, 0)),
+				`{ account(by: {uid: "%d"}) { a: customer { ...F accounts { nodes { name } } }
+					b: customer { ...F } } }
+					fragment F on Customer { accounts { nodes { uid } } }`, accountOf(star, 0)),
 			[]any{"account", "a", "accounts", "nodes", 0, "name"},
 		},
 		{
 			"the account's second customer needs more",
 			fmt.Sprintf(
-				`{ account(by: {uid: "%d"}) { a: customer { ...F } b: customer { ...F parent { legalName } } } } fragment F on Customer { parent { uid } }`, accountOf(star, 0)),
+				`{ account(by: {uid: "%d"}) { a: customer { ...F }
+					b: customer { ...F parent { legalName } } } }
+					fragment F on Customer { parent { uid } }`, accountOf(star, 0)),
 			[]any{"account", "b", "parent", "legalName"},
 		},
 	} {
@@ -566,7 +593,8 @@ func TestAnIdGivenTwiceGivesTheSameObjectTwice(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	got := b.ask(t, b.staff(),
-		`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } } parent { uid } } } }`,
+		`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } }
+			parent { uid } } } }`,
 		"ids", []string{fmt.Sprintf("cus_%d", star), fmt.Sprintf("cus_%d", star)}).fine(t)
 	if first, second := got.at("nodes", 0), got.at("nodes", 1); !reflect.DeepEqual(first, second) {
 		t.Errorf("%s", got.body)

@@ -17,17 +17,21 @@ func init() {
 	const said = `messageId rail`
 	mutations["playIncomingCredit"] = tried{access.InitiatePayments, func(c customers.UID) string {
 		return fmt.Sprintf(`account: "%s", amount: "12.50", currency: "USD", rail: RTP, senderName: "Ada Byron",
-			senderNumber: "440055551", senderBankId: "611090001", externalReferenceId: "INV-7", notes: "Rent"`,
+			senderNumber: "440055551", senderBankId: "611090001",
+			externalReferenceId: "INV-7", notes: "Rent"`,
 			accountOf(activeOf(c), 0))
 	}, said}
 	mutations["playIncomingDebit"] = tried{access.InitiatePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`account: "%s", amount: "12.50", achCompanyId: "9100011223", companyName: "Lakefront Util",
-			companyBankId: "611090001", secCode: "PPD", individualId: "METER-7", description: "WATER", paymentDate: "2026-11-23",
-			accountNumber: "440055551"`, accountOf(activeOf(c), 0))
+		return fmt.Sprintf(`account: "%s", amount: "12.50", achCompanyId: "9100011223",
+			companyName: "Lakefront Util",
+			companyBankId: "611090001", secCode: "PPD", individualId: "METER-7", description: "WATER",
+			paymentDate: "2026-11-23", accountNumber: "440055551"`, accountOf(activeOf(c), 0))
 	}, said}
 	mutations["playIncomingRequest"] = tried{access.InitiatePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`account: "%s", amount: "12.50", rail: FEDNOW, creditorName: "Harbor Chandlery", creditorNumber: "440055551",
-			creditorBankId: "611090001", externalReferenceId: "INV-77", notes: "Ropes", requestedExecutionDate: "2026-11-23",
+		return fmt.Sprintf(`account: "%s", amount: "12.50", rail: FEDNOW, creditorName: "Harbor Chandlery",
+			creditorNumber: "440055551",
+			creditorBankId: "611090001", externalReferenceId: "INV-77", notes: "Ropes",
+			requestedExecutionDate: "2026-11-23",
 			expiryDate: "2026-11-30", amountModificationAllowed: true, earlyPayment: false`, accountOf(activeOf(c), 0))
 	}, said}
 	mutations["playAnswer"] = tried{access.InitiatePayments, func(c customers.UID) string {
@@ -46,7 +50,8 @@ func TestOtherBanksArePlayed(t *testing.T) {
 		func(a *accounts.Account) { a.EnablePositivePay = true })
 	staff := p.Staff()
 	for _, play := range []string{
-		`playIncomingCredit(input: {account: "%s", amount: "7.25", rail: RTP, notes: "Rent"}) { messageId rail replayed }`,
+		`playIncomingCredit(input: {account: "%s", amount: "7.25", rail: RTP, notes: "Rent"}) {
+			messageId rail replayed }`,
 		`playIncomingDebit(input: {account: "%s", amount: "8.50", companyBankId: "` + listedBank.number +
 			`", companyName: "Lakefront Util"}) { messageId rail replayed }`,
 	} {
@@ -62,7 +67,8 @@ func TestOtherBanksArePlayed(t *testing.T) {
 	}
 	receive()
 	data, errors := p.asks(t, staff, fmt.Sprintf(
-		`{ account(by: {uid: "%s"}) { payments(first: 5) { nodes { uid amount rail direction status notes } } } }`, p.from.UID))
+		`{ account(by: {uid: "%s"}) { payments(first: 5) { nodes { uid amount rail
+			direction status notes } } } }`, p.from.UID))
 	var seen struct {
 		Account struct {
 			Payments struct {
@@ -102,10 +108,14 @@ func TestOtherBanksArePlayed(t *testing.T) {
 		fmt.Sprintf(`mutation { playRecall(input: {payment: "%s"}) { rail } }`, debit.UID): "STATE SANDBOX001",
 		fmt.Sprintf(`mutation { playIncomingCredit(input: {account: "%s", amount: "7", rail: SWIFT}) { rail } }`,
 			p.from.UID): "INVALID VALIDATION_ERROR rail",
-		fmt.Sprintf(`mutation { playIncomingDebit(input: {account: "%s", amount: "7", companyName: "A name that is too long"}) { rail } }`,
+		fmt.Sprintf(
+			`mutation { playIncomingDebit(input: {account: "%s", amount: "7",
+				companyName: "A name that is too long"}) { rail } }`,
 			p.from.UID): "INVALID VALIDATION_ERROR companyName",
-		`mutation { playIncomingDebit(input: {account: "7", amount: "7"}) { rail } }`: "NOT_FOUND SANDBOX001 account",
-		fmt.Sprintf(`mutation { playIncomingRequest(input: {account: "%s", amount: "7", rail: FEDWIRE, earlyPayment: true}) { rail } }`,
+		`mutation { playIncomingDebit(input: {account: "7", amount: "7"}) {
+			rail } }`: "NOT_FOUND SANDBOX001 account",
+		fmt.Sprintf(`mutation { playIncomingRequest(input: {account: "%s", amount: "7", rail: FEDWIRE,
+			earlyPayment: true}) { rail } }`,
 			p.from.UID): "INVALID VALIDATION_ERROR earlyPayment",
 	} {
 		if data, errors := p.asks(t, staff, document); len(errors) != 1 || errors[0] != want {
@@ -150,9 +160,12 @@ func TestANoticeOfChangeIsShown(t *testing.T) {
 		data, errors := p.asks(t, ctx,
 			fmt.Sprintf(`{ payment(uid: "%s") { status reason noticesOfChange { code meaning
 			accountNumber routingNumber accountType individualName identification } } }`, uid))
-		want := `{"payment":{"status":"TRANSMITTED","reason":"C07: the routing number, the account number and the type of the ` +
-			`account are incorrect","noticesOfChange":[{"code":"C07","meaning":"the routing number, the account number and the ` +
-			`type of the account are incorrect","accountNumber":"` + number + `","routingNumber":"061000052",` +
+		want := `{"payment":{"status":"TRANSMITTED",` +
+			`"reason":"C07: the routing number, the account number and the type of the ` +
+			`account are incorrect","noticesOfChange":[{"code":"C07","meaning":"the routing number, ` +
+			`the account number and the ` +
+			`type of the account are incorrect","accountNumber":"` + number +
+			`","routingNumber":"061000052",` +
 			`"accountType":"SAVINGS","individualName":null,"identification":null}]}}`
 		if data != want || errors != nil {
 			t.Errorf("%s %v\nwant %s", data, errors, want)
@@ -164,11 +177,13 @@ func TestANoticeOfChangeIsShown(t *testing.T) {
 		t.Error(data, errors)
 	}
 	apply := fmt.Sprintf(`mutation { applyNoticeOfChange(input: {payment: "%s", code: "C07"}) { contact { uid
-		bank { accountNumber { masked } nationalCode accountType accountSubType } } approval { uid } replayed } }`, uid)
+		bank { accountNumber { masked } nationalCode accountType accountSubType } }
+		approval { uid } replayed } }`, uid)
 	for _, want := range []string{
-		`{"applyNoticeOfChange":{"contact":{"uid":"` + contact + `","bank":{"accountNumber":{"masked":"****1614"},` +
-			`"nationalCode":"061000052","accountType":"Deposit","accountSubType":"Savings"}},"approval":null,` +
-			`"replayed":false}} []`,
+		`{"applyNoticeOfChange":{"contact":{"uid":"` + contact +
+			`","bank":{"accountNumber":{"masked":"****1614"},` +
+			`"nationalCode":"061000052","accountType":"Deposit","accountSubType":"Savings"}},` +
+			`"approval":null,"replayed":false}} []`,
 		`{"applyNoticeOfChange":null} [STATE PAYMENT001]`, // a notice is applied once
 	} {
 		if data, errors := p.asks(t, p.Staff(), apply); fmt.Sprint(data, " ", errors) != want {
@@ -176,8 +191,8 @@ func TestANoticeOfChangeIsShown(t *testing.T) {
 		}
 	}
 	for document, want := range map[string]string{
-		fmt.Sprintf(`{ payment(uid: "%s") { noticesOfChange { state appliedBy } } }`, uid): `{"payment":{"noticesOfChange":` +
-			`[{"state":"APPLIED","appliedBy":"staff"}]}}`,
+		fmt.Sprintf(`{ payment(uid: "%s") { noticesOfChange { state appliedBy } } }`, uid): `{"payment":` +
+			`{"noticesOfChange":[{"state":"APPLIED","appliedBy":"staff"}]}}`,
 		waits: `{"attention":{"waiting":[]}}`,
 	} {
 		if data, errors := p.asks(t, p.Staff(), document); data != want || errors != nil {

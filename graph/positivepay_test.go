@@ -33,7 +33,8 @@ func init() {
 		} {
 			lookups[list+".filter."+field] = lookup{
 				fmt.Sprintf(way,
-					`positivePayRules(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(PositivePayRule) } }`),
+					`positivePayRules(first: 2, filter: {`+field+`: "%s"}) { totalCount
+						nodes { ALL(PositivePayRule) } }`),
 				value,
 			}
 		}
@@ -41,12 +42,17 @@ func init() {
 	of := func(n int) func(customers.UID) string {
 		return func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, ruleOf(activeOf(c), n)) }
 	}
-	const shown = `positivePayRule { id uid status type amount amountType frequency secCode achCompanyId beneficiaryName
-		beneficiaryAccountNumber { masked } effectiveDate expiryDate numberOfPayments version customer { uid } account { uid } } approval { uid }`
+	const shown = `positivePayRule { id uid status type amount amountType frequency secCode achCompanyId
+		beneficiaryName
+		beneficiaryAccountNumber { masked } effectiveDate expiryDate numberOfPayments version customer { uid }
+		account { uid } } approval { uid }`
 	mutations["createPositivePayRule"] = tried{access.ManagePositiveRules, func(c customers.UID) string {
-		return fmt.Sprintf(`account: "%s", type: ACH, achCompanyId: "9100011223", beneficiaryName: "Lakefront Utilities Inc",
-			beneficiaryAccountNumber: "440055551", beneficiaryBankId: "611090001", beneficiaryBankName: "Old Mill Bank", amount: "1500",
-			amountType: MAXIMUM, frequency: BI_WEEKLY, secCode: "CCD", individualId: "METER-7", effectiveDate: "2098-12-31",
+		return fmt.Sprintf(`account: "%s", type: ACH, achCompanyId: "9100011223",
+			beneficiaryName: "Lakefront Utilities Inc",
+			beneficiaryAccountNumber: "440055551", beneficiaryBankId: "611090001",
+			beneficiaryBankName: "Old Mill Bank", amount: "1500",
+			amountType: MAXIMUM, frequency: BI_WEEKLY, secCode: "CCD", individualId: "METER-7",
+			effectiveDate: "2098-12-31",
 			expiryDate: "2099-12-31", numberOfPayments: 12`, accountOf(activeOf(c), 0))
 	}, shown}
 	mutations["changePositivePayRule"] = tried{access.ManagePositiveRules, func(c customers.UID) string {
@@ -92,19 +98,27 @@ func TestARuleOfPositivePayIsMadeAndListed(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)
 	staff := p.Staff()
-	made := fmt.Sprintf(`mutation { createPositivePayRule(input: {account: "%s", type: FEDWIRE, beneficiaryBankId: "611090001",
-		beneficiaryName: "Quarry Equipment Finance LLC", beneficiaryAccountNumber: "440055551", amount: "25000", amountType: EXACT,
-		frequency: ONE_TIME, effectiveDate: "2026-11-20"}) { positivePayRule { status version } approval { uid } } }`, p.from.UID)
+	made := fmt.Sprintf(`mutation { createPositivePayRule(input: {account: "%s", type: FEDWIRE,
+		beneficiaryBankId: "611090001",
+		beneficiaryName: "Quarry Equipment Finance LLC", beneficiaryAccountNumber: "440055551",
+		amount: "25000", amountType: EXACT,
+		frequency: ONE_TIME, effectiveDate: "2026-11-20"}) { positivePayRule { status version }
+		approval { uid } } }`, p.from.UID)
 	want := `{"createPositivePayRule":{"positivePayRule":{"status":"PENDING","version":1},"approval":null}}`
 	if data, errors := p.asks(t, staff, made); data != want || errors != nil {
 		t.Fatalf("%s %v\nwant %s", data, errors, want)
 	}
-	list := fmt.Sprintf(`{ customer(by: {uid: "%s"}) { positivePayRules(filter: {status: [PENDING]}) { totalCount nodes { type amount
-		amountType frequency secCode beneficiaryAccountNumber { masked } account { uid } expiryDate numberOfPayments } } }
+	list := fmt.Sprintf(`{ customer(by: {uid: "%s"}) { positivePayRules(filter: {status: [PENDING]}) {
+		totalCount nodes { type amount
+		amountType frequency secCode beneficiaryAccountNumber { masked } account { uid } expiryDate
+		numberOfPayments } } }
 		positivePayRules(filter: {status: [ACTIVE]}) { totalCount } }`, p.from.Customer)
-	want = fmt.Sprintf(`{"customer":{"positivePayRules":{"totalCount":1,"nodes":[{"type":"FEDWIRE","amount":"25000.00",`+
-		`"amountType":"EXACT","frequency":"ONE_TIME","secCode":"ALL","beneficiaryAccountNumber":{"masked":"****5551"},`+
-		`"account":{"uid":"%s"},"expiryDate":null,"numberOfPayments":null}]}},"positivePayRules":{"totalCount":0}}`, p.from.UID)
+	want = fmt.Sprintf(
+		`{"customer":{"positivePayRules":{"totalCount":1,"nodes":[{"type":"FEDWIRE","amount":"25000.00",`+
+			`"amountType":"EXACT","frequency":"ONE_TIME","secCode":"ALL",`+
+			`"beneficiaryAccountNumber":{"masked":"****5551"},`+
+			`"account":{"uid":"%s"},"expiryDate":null,"numberOfPayments":null}]}},`+
+			`"positivePayRules":{"totalCount":0}}`, p.from.UID)
 	if data, errors := p.asks(t, staff, list); data != want || errors != nil {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}
@@ -114,7 +128,8 @@ func TestARuleOfPositivePayIsMadeAndListed(t *testing.T) {
 		`{"positivePayRules":{"totalCount":1}}` || errors != nil {
 		t.Errorf("%s %v", data, errors)
 	}
-	wrong := fmt.Sprintf(`mutation { createPositivePayRule(input: {account: "%s", type: ACH, beneficiaryName: "A",
+	wrong := fmt.Sprintf(`mutation { createPositivePayRule(input: {account: "%s", type: ACH,
+		beneficiaryName: "A",
 		beneficiaryAccountNumber: "440055551", amount: "25000", amountType: EXACT, frequency: ONE_TIME,
 		effectiveDate: "2026-11-20"}) { positivePayRule { status } } }`, p.from.UID)
 	if data, errors := p.asks(t, staff, wrong); data != `{"createPositivePayRule":null}` || errors == nil {

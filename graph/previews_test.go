@@ -14,12 +14,13 @@ func init() {
 	needs["Query.previewTransfer"] = []access.Permission{access.InitiatePayments}
 	account := func(c customers.UID) string { return accountOf(c, 0).String() }
 	number := func(c customers.UID) string { return numberOf(c, 0) }
-	with := func(find func(customers.UID) string, field string, also func(customers.UID) string) func(customers.UID) string {
+	with := func(find func(customers.UID) string, field string, also func(customers.UID) string) func(
+		customers.UID) string {
 		return func(c customers.UID) string { return find(c) + `"}, ` + field + `: {uid: "` + also(c) }
 	}
 	second := func(c customers.UID) string { return accountOf(c, 1).String() }
-	order := `{ previewPayment(input: {%s, amount: "1", currency: "USD", speed: INSTANT, externalReferenceId: "1",
-		idempotencyKey: "1"}) { ALL(PaymentPreview) } }`
+	order := `{ previewPayment(input: {%s, amount: "1", currency: "USD", speed: INSTANT,
+		externalReferenceId: "1", idempotencyKey: "1"}) { ALL(PaymentPreview) } }`
 	somebody := `, receiver: {accountNumber: "440055551", name: "Ada Byron", bankId: "611090001"}`
 	transfer := `{ previewTransfer(input: {%s, amount: "1", idempotencyKey: "1"}) { ALL(PaymentPreview) } }`
 	contact := func(c customers.UID) string { return contactOf(c, 0).String() }
@@ -53,8 +54,8 @@ func TestAPreviewShowsTheErrorsOfItsMutation(t *testing.T) {
 	from := accountOf(activeOf(star), 0)
 	order := func(edits ...string) string {
 		text := fmt.Sprintf(`senderAccount: {uid: "%s"}, receiver: {accountNumber: "440055551", name: "Ada Byron",
-			bankId: "611090001"}, amount: "12.50", currency: "USD", speed: INSTANT, externalReferenceId: "INV-7",
-			idempotencyKey: "KEY"`, from)
+			bankId: "611090001"}, amount: "12.50", currency: "USD", speed: INSTANT,
+			externalReferenceId: "INV-7", idempotencyKey: "KEY"`, from)
 		return strings.NewReplacer(edits...).Replace(text)
 	}
 	for name, input := range map[string]string{
@@ -73,7 +74,8 @@ func TestAPreviewShowsTheErrorsOfItsMutation(t *testing.T) {
 			key := strings.NewReplacer("KEY", "preview "+name)
 			said := b.ask(t, b.staff(),
 				key.Replace(`{ previewPayment(input: {`+input+`}) { status rail fee paymentDate approvers
-				faults { kind code field message } largestAmount available availableAfter limits { limit { code } } rails {
+				faults { kind code field message } largestAmount available availableAfter
+				limits { limit { code } } rails {
 				rail chosen reasonsFor reasonsAgainst carries } } }`))
 			done := b.ask(t, b.staff(),
 				key.Replace(`mutation { sendPayment(input: {`+input+`}) { payment { status rail } } }`))

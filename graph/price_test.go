@@ -83,7 +83,8 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 			"ContactFilter": {"null"},
 			"PaymentFilter": {"null"},
 			"SendPaymentInput": {fmt.Sprintf(`{senderAccount: {uid: %q}, receiver: {accountNumber: "1", name: "A",
-				bankId: "611090001"}, amount: "1", currency: "USD", speed: INSTANT, externalReferenceId: "1", idempotencyKey: "1"}`,
+				bankId: "611090001"}, amount: "1", currency: "USD", speed: INSTANT, externalReferenceId: "1",
+				idempotencyKey: "1"}`,
 				from.UID)},
 			"TransferFundsInput": {fmt.Sprintf(`{senderAccount: {uid: %q}, receiverAccount: {uid: %q}, amount: "1",
 				idempotencyKey: "1"}`, from.UID, to.UID)},
@@ -111,8 +112,8 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 		}
 		read := objects(answer.Data) - 1
 		if read > cost.Requested {
-			t.Fatalf("%d objects for a price of %d, %d ids\n%s\n%.3000s", read, cost.Requested, len(given), document,
-				recorder.Body)
+			t.Fatalf("%d objects for a price of %d, %d ids\n%s\n%.3000s", read, cost.Requested,
+				len(given), document, recorder.Body)
 		}
 		answered, most = answered+1, max(most, read)
 	})
@@ -163,7 +164,8 @@ func TestWhatCostsTheDatabaseIsRefused(t *testing.T) {
 		"lists below ids of a variable": body(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer {`+
 			repeat(50, `accounts { nodes { uid } }`)+` } } }`, `{"ids": `+hundred+`}`),
 		"history below a hundred objects": body(
-			`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { history(first: 100) { nodes { action } } } } }`, `{"ids": `+hundred+`}`),
+			`query($ids: [ID!]!) { nodes(ids: $ids) {
+				... on Customer { history(first: 100) { nodes { action } } } } }`, `{"ids": `+hundred+`}`),
 	} {
 		got := b.send(t, b.staff(), body)
 		if got.status != 400 || got.statements != 0 || got.one(t).Extensions.Code != guard.PriceLimit {

@@ -27,7 +27,8 @@ func init() {
 			"account":  func(c customers.UID) string { return accountOf(c, 0).String() },
 		} {
 			lookups[list+".filter."+field] = lookup{fmt.Sprintf(way,
-				`recurrences(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(Recurrence) } }`), value}
+				`recurrences(first: 2, filter: {`+field+`: "%s"}) { totalCount
+					nodes { ALL(Recurrence) } }`), value}
 		}
 	}
 	for list, way := range map[string]string{

@@ -35,7 +35,9 @@ func (r *relation[T, P, V]) plan(
 	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
 ) step {
 	if r.late && s.rows == nil {
-		return func(ctx context.Context, next *db.Batch) []step { return some(r.queueFor(ctx, o, next, s, f)) }
+		return func(ctx context.Context, next *db.Batch) []step {
+			return some(r.queueFor(ctx, o, next, s, f))
+		}
 	}
 	return r.queueFor(ctx, o, b, s, f)
 }

@@ -24,29 +24,37 @@ func TestWhatIsRememberedDoesNotGrowWithRequests(t *testing.T) {
 		variables variables
 	}
 	uid := customer.UID.String()
-	fragments := ` fragment one on Customer { uid legalName accounts { nodes { uid } } } fragment two on Customer { uid legalName accounts { nodes { name customer { ...one } } } }`
+	fragments := ` fragment one on Customer { uid legalName accounts { nodes { uid } } }
+		fragment two on Customer { uid legalName accounts { nodes { name customer { ...one } } } }`
 	var requests []request
 	for n := range 10 {
 		first := variables{"uid": uid, "n": n + 1, "yes": n%2 == 0}
 		requests = append(requests,
 			request{
-				`query($uid: UID!, $n: Int) { customer(by: {uid: $uid}) { uid accounts(first: $n) { totalCount nodes { uid customer { uid parent { uid } } } } } }`, first,
+				`query($uid: UID!, $n: Int) { customer(by: {uid: $uid}) { uid accounts(first: $n) { totalCount
+					nodes { uid customer { uid parent { uid } } } } } }`, first,
 			},
 			request{
-				`query($uid: UID!) { a: customer(by: {uid: $uid}) { ...one ...two } b: customer(by: {uid: $uid}) { ...two ...one legalName } }` + fragments, variables{"uid": uid},
+				`query($uid: UID!) { a: customer(by: {uid: $uid}) { ...one ...two }
+					b: customer(by: {uid: $uid}) { ...two ...one legalName } }` + fragments, variables{"uid": uid},
 			},
 			request{
-				`query($uid: UID!, $yes: Boolean!) { customer(by: {uid: $uid}) { uid legalName @include(if: $yes) signatories { nodes { uid } } } }`, first,
+				`query($uid: UID!, $yes: Boolean!) { customer(by: {uid: $uid}) { uid
+					legalName @include(if: $yes) signatories { nodes { uid } } } }`, first,
 			},
 			request{
-				`query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Customer { ...one } ... on Signatory { fullName customer { ...one ...two } } } }` + fragments,
+				`query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Customer { ...one }
+					... on Signatory { fullName customer { ...one ...two } } } }` + fragments,
 				variables{"ids": []string{"cus_" + uid, "sig_" + signatory.UID.String()}},
 			},
 			request{
-				`query($n: Int) { customers(first: $n) { nodes { ...one } edges { node { ...two } } } customers(first: $n) { totalCount } }` + fragments, variables{"n": n + 1},
+				`query($n: Int) { customers(first: $n) { nodes { ...one } edges { node { ...two } } }
+					customers(first: $n) { totalCount } }` + fragments, variables{"n": n + 1},
 			},
 			request{
-				`mutation($in: ChangeSignatoryInput!) { changeSignatory(input: $in) { replayed signatory { uid title customer { ...one } } again: signatory { fullName customer { ...two } } } }` + fragments,
+				`mutation($in: ChangeSignatoryInput!) { changeSignatory(input: $in) { replayed
+					signatory { uid title customer { ...one } }
+					again: signatory { fullName customer { ...two } } } }` + fragments,
 				variables{
 					"in": variables{
 						"uid": signatory.UID.String(), "title": fmt.Sprint("Director ", n),

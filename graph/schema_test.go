@@ -105,7 +105,8 @@ func TestListsArePagedByTheSameArguments(t *testing.T) {
 			for name, kind := range map[string]string{
 				"first": "Int", "after": "String", "last": "Int", "before": "String",
 			} {
-				if argument := field.Arguments.ForName(name); argument == nil || argument.Type.String() != kind {
+				if argument := field.Arguments.ForName(name); argument == nil ||
+					argument.Type.String() != kind {
 					t.Errorf("%s.%s has no argument %s of type %s", def.Name, field.Name, name, kind)
 				}
 			}
@@ -132,7 +133,8 @@ func TestGeneratedModelsAreOnlyInputsAndPayloads(t *testing.T) {
 				continue // imports
 			}
 			name := typ.Name.Name
-			if name != "Query" && name != "Mutation" && name != "Subscription" && !strings.HasSuffix(name, "Input") &&
+			if name != "Query" && name != "Mutation" && name != "Subscription" &&
+				!strings.HasSuffix(name, "Input") &&
 				!strings.HasSuffix(name, "Payload") {
 				t.Errorf("%s is generated; bind it to a type of core", name)
 			}
@@ -145,7 +147,8 @@ func TestPublicSchemaIsUpToDate(t *testing.T) {
 	t.Parallel()
 	var now bytes.Buffer
 	now.WriteString(
-		"\"Of the fields of the input object, exactly one must be given, and not null.\"\ndirective @oneOf on INPUT_OBJECT\n")
+		"\"Of the fields of the input object, exactly one must be given, and not null.\"\n" +
+			"directive @oneOf on INPUT_OBJECT\n")
 	formatter.NewFormatter(&now, formatter.WithIndent("  ")).FormatSchema(schema)
 	const file = "schema.public.graphqls"
 	if *update {

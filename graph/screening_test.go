@@ -19,7 +19,8 @@ func (b *bank) insertScreenings(t testing.TB, first, last customers.UID) {
 				'name', ?1 || ' listed ' || uid, 'program', ?1 || ' program ' || uid, 'reference', ?1 || uid)),
 				'RELEASED', timestamptz '2026-11-02Z' + uid % 60 * interval '1 minute', timestamptz '2026-11-03Z',
 				'portal', 'officer', ?1 || ' why ' || uid, timestamptz '2026-11-04Z' + uid % 60 * interval '1 minute'
-			FROM payments WHERE tenant = ?0 AND customer BETWEEN ?2 AND ?3`, b.tenant, b.mark, first, last).Exec(ctx)
+			FROM payments WHERE tenant = ?0 AND customer BETWEEN ?2 AND ?3`, b.tenant, b.mark, first, last).
+			Exec(ctx)
 		return err
 	})
 }

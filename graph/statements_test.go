@@ -16,11 +16,15 @@ import (
 // customer360 asks for what a portal shows of one customer.
 const customer360 = `query Customer360($uid: UID!) {
   customer(by: {uid: $uid}) {
-    id uid externalReferenceId legalName shortName type status taxId { masked } achCompanyId customerId lei swiftCode language
-    emailAddress phoneNumber website legalAddress { line1 line2 city state postalCode countryCode } relationshipType
+    id uid externalReferenceId legalName shortName type status taxId { masked } achCompanyId customerId lei
+    swiftCode language
+    emailAddress phoneNumber website legalAddress { line1 line2 city state postalCode countryCode }
+    relationshipType
     partnerOrgShortName parentEntityShortName costCenter relationshipManager secCodes note createdAt
-    accounts(first: 50) { nodes { id uid number { masked } name type subType status currency balances { ledger held available } } pageInfo { hasNextPage endCursor } }
-    contacts(first: 10) { nodes { id uid name templateName bank { name accountNumber { masked } nationalCode } } pageInfo { hasNextPage endCursor } }
+    accounts(first: 50) { nodes { id uid number { masked } name type subType status currency
+    balances { ledger held available } } pageInfo { hasNextPage endCursor } }
+    contacts(first: 10) { nodes { id uid name templateName bank { name accountNumber { masked }
+    nationalCode } } pageInfo { hasNextPage endCursor } }
     signatories { nodes { id fullName title emailAddress approvalLimit status } }
     limits(rail: ACH, entryType: CREDIT) { code name period current used remaining }
   }
@@ -32,7 +36,8 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 	in := func(document string) string {
 		return strings.NewReplacer("STAR", star.String(), "PARTNER", partner.String(),
 			"ACCOUNT", accountOf(star, 0).String(), "NUMBER", numberOf(star, 0), "CONTACT",
-			contactOf(star, 0).String(), "SIGNATORY", signatoryOf(star, 0).String(), "USER", userOf(star, 0).String()).
+			contactOf(star, 0).String(), "SIGNATORY",
+			signatoryOf(star, 0).String(), "USER", userOf(star, 0).String()).
 			Replace(document)
 	}
 	for _, one := range []struct {
@@ -51,11 +56,13 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{3, 3, `{ customer(by: {uid: "STAR"}) { parent { parent { legalName } } } }`},
 		{
 			6, 1,
-			`{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } } }`,
+			`{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } }
+				signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } } }`,
 		},
 		{
 			7, 2,
-			`{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } parent { uid } } }`,
+			`{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } }
+				signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } parent { uid } } }`,
 		},
 		// The values of a relation are read one round trip later, for all rows at once.
 		{3, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { legalName } } } } }`},
@@ -77,22 +84,26 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		// The same arguments share a statement only under the same alias.
 		{
 			3, 1,
-			`{ customer(by: {uid: "STAR"}) { a: accounts(first: 1) { nodes { uid } } b: accounts(first: 2) { nodes { uid } } } }`,
+			`{ customer(by: {uid: "STAR"}) { a: accounts(first: 1) { nodes { uid } }
+				b: accounts(first: 2) { nodes { uid } } } }`,
 		},
 		{
 			4, 1,
-			`{ customer(by: {uid: "STAR"}) { a: limits(rail: ACH) { code } b: limits(rail: RTP) { code } c: limits(rail: FEDWIRE) { code } } }`,
+			`{ customer(by: {uid: "STAR"}) { a: limits(rail: ACH) { code } b: limits(rail: RTP) { code }
+				c: limits(rail: FEDWIRE) { code } } }`,
 		},
 		{
 			2, 1,
-			`{ customer(by: {uid: "STAR"}) { accounts(first: 1) { nodes { uid } } accounts(first: 1) { nodes { name } } } }`,
+			`{ customer(by: {uid: "STAR"}) { accounts(first: 1) { nodes { uid } }
+				accounts(first: 1) { nodes { name } } } }`,
 		},
 		{2, 2, `{ a: customer(by: {uid: "STAR"}) { uid } b: customer(by: {uid: "PARTNER"}) { uid } }`},
 		// An account with its customer is one row.
 		{1, 1, `{ account(by: {number: "NUMBER"}) { name customer { legalName } } }`},
 		{
 			1, 1,
-			`{ account(by: {uid: "ACCOUNT"}) { balances { available } a: customer { legalName } b: customer { shortName } } }`,
+			`{ account(by: {uid: "ACCOUNT"}) { balances { available } a: customer { legalName }
+				b: customer { shortName } } }`,
 		},
 		{3, 2, `{ account(by: {uid: "ACCOUNT"}) { customer { parent { uid } contacts { nodes { uid } } } } }`},
 		// A history is one statement for all siblings, in the same round trip if their keys are known.
@@ -111,7 +122,8 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{4, 2, `{ customer(by: {uid: "STAR"}) { users { nodes { roles { name } limits { name } } } } }`},
 		{
 			5, 3,
-			`{ customer(by: {uid: "STAR"}) { roles { nodes { name } } users { nodes { roles { customer { uid } } } } } }`,
+			`{ customer(by: {uid: "STAR"}) { roles { nodes { name } }
+				users { nodes { roles { customer { uid } } } } } }`,
 		},
 		{3, 2, `{ nodes(ids: ["acc_ACCOUNT", "con_CONTACT"]) { ... on Account { customer { uid } } } }`},
 		{0, 0, `{ node(id: "nothing") { id } }`},
@@ -175,8 +187,8 @@ func TestAListCostsTheSameForAnyNumberOfRowsAndCallers(t *testing.T) {
 				all.Go(func() {
 					got := b.ask(t, b.staff(), document, "n", n)
 					if len(got.errors) > 0 || got.statements != 3 || got.trips != 2 {
-						t.Errorf("%d customers for %d callers: %d statements in %d round trips %v", n, callers, got.statements,
-							got.trips, got.errors)
+						t.Errorf("%d customers for %d callers: %d statements in %d round trips %v", n,
+							callers, got.statements, got.trips, got.errors)
 					}
 					rows, _ := got.at("customers", "nodes").([]any)
 					if len(rows) != n {
@@ -217,8 +229,8 @@ func TestLoadersAnswerAsThePlanDoes(t *testing.T) {
 					// The plan has sent its statements before it is forgotten; then each relation is read
 					// once more.
 					if planned.statements != 4 || loaded.statements != planned.statements+3 {
-						t.Errorf("%d customers for %d callers: %d statements, planned %d", n, callers, loaded.statements,
-							planned.statements)
+						t.Errorf("%d customers for %d callers: %d statements, planned %d", n, callers,
+							loaded.statements, planned.statements)
 					}
 				})
 			}

@@ -46,21 +46,26 @@ func TestARunOfASweepIsFollowed(t *testing.T) {
 	runs()
 	const why = "method: the account may not send payments of this speed: ACH is off for the account"
 	says(`{ attention(filter: {kind: SWEEP}) { items { kind subject customer reason } } }`, fmt.Sprintf(
-		`{"attention":{"items":[{"kind":"SWEEP","subject":"acc_%s","customer":"%s","reason":"%s"}]}}`, p.from.UID,
-		p.payer.UID, why))
+		`{"attention":{"items":[{"kind":"SWEEP","subject":"acc_%s","customer":"%s","reason":"%s"}]}}`,
+		p.from.UID, p.payer.UID, why))
 	account := fmt.Sprintf(`account(by: {uid: "%s"})`, p.from.UID)
 	says(`{ `+account+` { sweeps { failure failingSince nextSweepDate } } }`, fmt.Sprintf(
-		`{"account":{"sweeps":[{"failure":"%s","failingSince":"2026-11-19T15:00:00Z","nextSweepDate":"2026-11-20"}]}}`, why))
+		`{"account":{"sweeps":[{"failure":"%s","failingSince":"2026-11-19T15:00:00Z",`+
+			`"nextSweepDate":"2026-11-20"}]}}`, why))
 	p.Exec(`UPDATE accounts SET enable_ach = true WHERE tenant = ? AND uid = ?`, p.Tenant, p.from.UID)
 	runs()
 	says(`{ `+account+
-		` { sweeps { failure failingSince } sweepRuns(first: 5) { totalCount nodes { direction day outcome currency
-		available amount reason payment { status amount externalReferenceId sweep { direction day } } } } } }`, fmt.Sprintf(
+		` { sweeps { failure failingSince } sweepRuns(first: 5) { totalCount
+		nodes { direction day outcome currency
+		available amount reason payment { status amount externalReferenceId
+		sweep { direction day } } } } } }`, fmt.Sprintf(
 		`{"account":{"sweeps":[{"failure":null,"failingSince":null}],"sweepRuns":{"totalCount":2,"nodes":[`+
-			`{"direction":"OUT","day":"2026-11-20","outcome":"PAID","currency":"USD","available":"1000.00","amount":"700.00","reason":null,`+
+			`{"direction":"OUT","day":"2026-11-20","outcome":"PAID","currency":"USD","available":"1000.00",`+
+			`"amount":"700.00","reason":null,`+
 			`"payment":{"status":"READY_TO_TRANSMIT","amount":"700.00","externalReferenceId":"SWEEP-%s-20261120-OUT",`+
 			`"sweep":{"direction":"OUT","day":"2026-11-20"}}},`+
-			`{"direction":"OUT","day":"2026-11-19","outcome":"FAILED","currency":"USD","available":"1000.00","amount":"700.00",`+
+			`{"direction":"OUT","day":"2026-11-19","outcome":"FAILED","currency":"USD",`+
+			`"available":"1000.00","amount":"700.00",`+
 			`"reason":"%s","payment":null}]}}}`, p.from.UID, why))
 	says(`{ `+account+` { sweepRuns(first: 5, filter: {outcome: FAILED}) { nodes { day } } } }`,
 		`{"account":{"sweepRuns":{"nodes":[{"day":"2026-11-19"}]}}}`)

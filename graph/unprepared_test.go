@@ -37,16 +37,20 @@ func TestReadsAnswerAlikeUnprepared(t *testing.T) {
 	plain := graph.New(core.New(core.Options{DB: unprepared, Keys: bank.Keys, Now: bank.Clock.Now}),
 		graph.Options{})
 
-	whole := `uid legalName taxId { masked } secCodes additionalAttributes { name value } parent { uid } createdAt
-		accounts(first: 1) { totalCount pageInfo { endCursor } nodes { uid balances { available } features { callbackLimit } } }
+	whole := `uid legalName taxId { masked } secCodes additionalAttributes { name value }
+		parent { uid } createdAt
+		accounts(first: 1) { totalCount pageInfo { endCursor } nodes { uid balances { available }
+		features { callbackLimit } } }
 		contacts(filter: {name: "a"}) { totalCount nodes { name bank { accountNumber { masked } } } }
 		signatories(last: 1) { nodes { fullName approvalLimit } }
-		limits(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "450.00") { code used remaining exceededBy } fees { name }`
+		limits(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "450.00") { code used remaining
+		exceededBy } fees { name }`
 	for _, document := range []string{
 		fmt.Sprintf(`{ customer(by: {uid: %q}) { %s } }`, customer.UID, whole),
 		fmt.Sprintf(`{ customer(by: {shortName: %q}) { %s } }`, customer.ShortName, whole),
 		fmt.Sprintf(
-			`{ customers(orderBy: NAME, filter: {namePrefix: "unprep", type: CORPORATE, status: ACTIVE}) { totalCount nodes { %s } } }`, whole),
+			`{ customers(orderBy: NAME, filter: {namePrefix: "unprep", type: CORPORATE, status: ACTIVE}) {
+				totalCount nodes { %s } } }`, whole),
 		`{ customers(filter: {text: "unprepared"}) { totalCount nodes { uid } } }`,
 		fmt.Sprintf(`{ customers(filter: {taxId: %q}) { nodes { uid } } }`, coretest.TaxID(customer.UID)),
 		fmt.Sprintf(`{ account(by: {number: %q}) { uid customer { legalName } } }`,
@@ -69,8 +73,8 @@ func TestReadsAnswerAlikeUnprepared(t *testing.T) {
 		} {
 			want, got := caller.of(), caller.same()
 			if len(want.Errors) > 0 || !bytes.Equal(want.Data, got.Data) || got.errors() != "" {
-				t.Errorf("%s: %s\nprepared   %s %s\nunprepared %s %s", caller.name, document, want.Data, want.errors(),
-					got.Data, got.errors())
+				t.Errorf("%s: %s\nprepared   %s %s\nunprepared %s %s", caller.name, document, want.Data,
+					want.errors(), got.Data, got.errors())
 			}
 		}
 	}

@@ -24,8 +24,8 @@ func init() {
 	needs["Contact.verifications"], required["Contact.verifications"] = view, "(first: 2)"
 	needs["Contact.verification"], needs["ContactVerification.contact"] = view, view
 	needs["ContactVerification.account"] = []access.Permission{access.ViewAccounts}
-	const shown = `contactVerification { id uid method state triesLeft failureCode failureReason noticeCode notice startedBy version
-		customer { uid } contact { uid } account { uid } }`
+	const shown = `contactVerification { id uid method state triesLeft failureCode failureReason noticeCode
+		notice startedBy version customer { uid } contact { uid } account { uid } }`
 	mutations["startContactVerification"] = tried{access.ManageContacts, func(c customers.UID) string {
 		return fmt.Sprintf(`contact: "%s", account: "%s", method: SMALL_DEPOSITS`, contactOf(activeOf(c), 2),
 			accountOf(activeOf(c), 0))
@@ -78,8 +78,10 @@ func TestAContactIsVerifiedOverGraphQL(t *testing.T) {
 		}
 	}
 	data, errors := p.asks(t, ctx,
-		fmt.Sprintf(`mutation { startContactVerification(input: {contact: "%s", account: "%s", method: SMALL_DEPOSITS}) {
-		contactVerification { uid state triesLeft startedBy contact { uid } account { uid } } replayed } }`, contact, p.from.UID))
+		fmt.Sprintf(`mutation { startContactVerification(input: {contact: "%s", account: "%s",
+		method: SMALL_DEPOSITS}) {
+		contactVerification { uid state triesLeft startedBy contact { uid } account { uid } } replayed } }`,
+			contact, p.from.UID))
 	var started struct {
 		StartContactVerification struct{ ContactVerification struct{ UID string } }
 	}
@@ -87,7 +89,8 @@ func TestAContactIsVerifiedOverGraphQL(t *testing.T) {
 		t.Fatal(data, errors, err)
 	}
 	uid := started.StartContactVerification.ContactVerification.UID
-	if want := fmt.Sprintf(`{"uid":%q,"state":"AWAITING_AMOUNTS","triesLeft":3,"startedBy":"partner","contact":{"uid":%q},"account":{"uid":"%s"}}`,
+	if want := fmt.Sprintf(`{"uid":%q,"state":"AWAITING_AMOUNTS","triesLeft":3,"startedBy":"partner",`+
+		`"contact":{"uid":%q},"account":{"uid":"%s"}}`,
 		uid, contact, p.from.UID); !strings.Contains(data, want) {
 		t.Fatalf("%s\nwant %s", data, want)
 	}
@@ -107,16 +110,23 @@ func TestAContactIsVerifiedOverGraphQL(t *testing.T) {
 	if slices.Contains(amounts, wrong) {
 		wrong = "0.51"
 	}
-	const confirm = `mutation { confirmContactVerification(input: {uid: %q, amounts: [%q, %q]}) { matched contactVerification { state triesLeft } replayed } }`
-	asks(`{"confirmContactVerification":{"matched":false,"contactVerification":{"state":"AWAITING_AMOUNTS","triesLeft":2},"replayed":false}}`,
+	const confirm = `mutation { confirmContactVerification(input: {uid: %q, amounts: [%q, %q]}) { matched
+		contactVerification { state triesLeft } replayed } }`
+	asks(`{"confirmContactVerification":{"matched":false,"contactVerification":{"state":"AWAITING_AMOUNTS",`+
+		`"triesLeft":2},"replayed":false}}`,
 		confirm, uid, wrong, amounts[0])
-	asks(`{"confirmContactVerification":{"matched":true,"contactVerification":{"state":"VERIFIED","triesLeft":2},"replayed":false}}`,
+	asks(`{"confirmContactVerification":{"matched":true,"contactVerification":{"state":"VERIFIED",`+
+		`"triesLeft":2},"replayed":false}}`,
 		confirm, uid, amounts[1], amounts[0])
-	const shows = `{ node(id: "con_%s") { ... on Contact { verification { state } verifications { totalCount nodes { uid state } } } } }`
-	asks(fmt.Sprintf(`{"node":{"verification":{"state":"VERIFIED"},"verifications":{"totalCount":1,"nodes":[{"uid":%q,"state":"VERIFIED"}]}}}`, uid),
+	const shows = `{ node(id: "con_%s") { ... on Contact { verification { state }
+		verifications { totalCount nodes { uid state } } } } }`
+	asks(
+		fmt.Sprintf(`{"node":{"verification":{"state":"VERIFIED"},`+
+			`"verifications":{"totalCount":1,"nodes":[{"uid":%q,"state":"VERIFIED"}]}}}`, uid),
 		shows, contact)
 	asks(`{"changeContact":{"contact":{"verification":{"state":"SUPERSEDED"}}}}`,
-		`mutation { changeContact(input: {uid: %q, bank: {accountNumber: "4417000001"}}) { contact { verification { state } } } }`, contact)
+		`mutation { changeContact(input: {uid: %q, bank: {accountNumber: "4417000001"}}) {
+			contact { verification { state } } } }`, contact)
 	if _, errors := p.asks(t, p.Partner(p.paid),
 		fmt.Sprintf(`mutation { cancelContactVerification(input: {uid: %q}) { replayed } }`,
 			uid)); len(errors) != 1 ||

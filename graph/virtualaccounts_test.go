@@ -58,20 +58,23 @@ func init() {
 		} {
 			lookups[list+".filter."+field] = lookup{
 				fmt.Sprintf(way,
-					`virtualAccounts(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(VirtualAccount) } }`),
+					`virtualAccounts(first: 2, filter: {`+field+`: "%s"}) { totalCount
+						nodes { ALL(VirtualAccount) } }`),
 				value,
 			}
 		}
 	}
 	of := func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, virtualOf(activeOf(c), 0)) }
-	const shown = `virtualAccount { id uid name productCode purpose externalAccountReference submittedBy status currency limit
-		limitPeriod version customer { uid } account { uid } } approval { uid }`
+	const shown = `virtualAccount { id uid name productCode purpose externalAccountReference submittedBy
+		status currency limit limitPeriod version customer { uid } account { uid } } approval { uid }`
 	mutations["openVirtualAccount"] = tried{access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`customer: "%s", account: "%s", name: "Suite 300", productCode: "RENT", purpose: "Rent",
-			externalAccountReference: "LEASE-300", submittedBy: "ada", limit: "1500", limitPeriod: HALF_YEARLY`, c, accountOf(c, 0))
+			externalAccountReference: "LEASE-300", submittedBy: "ada", limit: "1500",
+			limitPeriod: HALF_YEARLY`, c, accountOf(c, 0))
 	}, shown}
 	mutations["changeVirtualAccount"] = tried{access.ManageAccounts, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", name: "Suite 310", productCode: "LEASE", purpose: null, externalAccountReference: null,
+		return fmt.Sprintf(`uid: "%s", name: "Suite 310", productCode: "LEASE", purpose: null,
+			externalAccountReference: null,
 			submittedBy: "bea", limit: "12.50", limitPeriod: ANNUALLY`, virtualOf(c, 0))
 	}, shown}
 	mutations["closeVirtualAccount"] = tried{access.ManageAccounts, of, shown}
@@ -121,7 +124,8 @@ func TestAVirtualAccountIsOpenedPaidAndShown(t *testing.T) {
 	staff := p.Staff()
 	opened, errors := p.asks(t, staff,
 		fmt.Sprintf(`mutation { openVirtualAccount(input: {customer: "%s", account: "%s", name: "Suite 100",
-		productCode: "RENT"}) { virtualAccount { uid status balance version } approval { uid } } }`, p.from.Customer, p.from.UID))
+		productCode: "RENT"}) { virtualAccount { uid status balance version }
+		approval { uid } } }`, p.from.Customer, p.from.UID))
 	if errors != nil || !strings.Contains(opened, `"status":"ACTIVE","balance":"0.00","version":1}`) {
 		t.Fatal(opened, errors)
 	}
@@ -139,9 +143,12 @@ func TestAVirtualAccountIsOpenedPaidAndShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const shown = `{ virtualAccount(by: {number: "%s"}) { fullNumber { digits } number { masked } balance account { uid }
-		transactions(first: 5) { totalCount nodes { amount fee postedBy payment { receiverName } virtualAccount { name } } } } }`
-	want := fmt.Sprintf(`{"virtualAccount":{"fullNumber":{"digits":"%s"},"number":{"masked":"****%s"},"balance":"30.00","account":{"uid":"%s"},`+
+	const shown = `{ virtualAccount(by: {number: "%s"}) { fullNumber { digits } number { masked } balance
+		account { uid }
+		transactions(first: 5) { totalCount nodes { amount fee postedBy payment { receiverName }
+		virtualAccount { name } } } } }`
+	want := fmt.Sprintf(`{"virtualAccount":{"fullNumber":{"digits":"%s"},"number":{"masked":"****%s"},`+
+		`"balance":"30.00","account":{"uid":"%s"},`+
 		`"transactions":{"totalCount":1,"nodes":[{"amount":"30.00","fee":"0.00",`, v.Clear,
 		v.Clear[10:], p.from.UID)
 	if data, errors := p.asks(t, staff, fmt.Sprintf(shown, v.Clear)); errors != nil ||

@@ -28,7 +28,8 @@ func init() {
 		func(c customers.UID) string { return waterfallID(c, 0).String() },
 	}
 	lookups["Query.waterfalls.filter.externalReferenceId"] = lookup{
-		`{ waterfalls(first: 2, filter: {externalReferenceId: "%s"}) { totalCount nodes { id externalReferenceId createdBy } } }`,
+		`{ waterfalls(first: 2, filter: {externalReferenceId: "%s"}) { totalCount
+			nodes { id externalReferenceId createdBy } } }`,
 		func(c customers.UID) string { return fmt.Sprint("Alpha ExternalReferenceID ", waterfallOf(c, 0)) },
 	}
 	mutations["runWaterfall"] = tried{access.InitiatePayments, func(c customers.UID) string {
@@ -37,9 +38,11 @@ func init() {
 				numberOf(activeOf(c), n), listedBank.number)
 		}
 		return fmt.Sprintf(`externalReferenceId: "BATCH-7", payments: [
-			{paymentIndex: 2, amount: "1.50", notes: "Rent", debtorAccount: %s, creditorAccount: %s}]`, side(0), side(1))
+			{paymentIndex: 2, amount: "1.50", notes: "Rent", debtorAccount: %s, creditorAccount: %s}]`,
+			side(0), side(1))
 	}, `waterfall { id status externalReferenceId payments madePayments createdBy
-		steps(first: 2) { nodes { paymentIndex status amount currency notes faults { code } payment { uid } } } version }`}
+		steps(first: 2) { nodes { paymentIndex status amount currency notes faults { code }
+		payment { uid } } } version }`}
 	staffOnly["runWaterfall"] = true
 }
 

@@ -30,11 +30,13 @@ func init() {
 		`{ webhooks(filter: {customer: "%s"}) { totalCount nodes { ALL(Webhook) } } }`, customers.UID.String,
 	}
 	of := func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, webhookOf(activeOf(c), 0)) }
-	const shown = `webhook { id name target topics statuses rails status reach replays version customer { uid } }
-		approval { uid }`
+	const shown = `webhook { id name target topics statuses rails status reach replays
+		version customer { uid } } approval { uid }`
 	mutations["createWebhook"] = tried{access.ManageWebhooks, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", reach: CUSTOMER, name: "Ledger", target: "https://hooks.partner.example/", topics: [PAYMENT],
-			statuses: [PROCESSED], rails: [BOOK, FEDNOW], basicUser: "bank", basicPassword: "correct horse"`, c)
+		return fmt.Sprintf(`customer: "%s", reach: CUSTOMER, name: "Ledger",
+			target: "https://hooks.partner.example/", topics: [PAYMENT],
+			statuses: [PROCESSED], rails: [BOOK, FEDNOW], basicUser: "bank",
+			basicPassword: "correct horse"`, c)
 	}, shown + ` secret`}
 	mutations["changeWebhook"] = tried{access.ManageWebhooks, func(c customers.UID) string {
 		return of(c) + `, name: "Books", target: "https://8.8.8.8/v2", statuses: [], basicUser: null`

@@ -163,7 +163,9 @@ func execute(t *testing.T, s *direct.Schema, document string) (string, []string)
 	t.Helper()
 	doc := load(t, document)
 	op := &graphql.OperationContext{Doc: doc, Operation: doc.Operations[0]}
-	op.RecoverFunc = func(_ context.Context, panicked any) error { return fmt.Errorf("recovered: %v", panicked) }
+	op.RecoverFunc = func(_ context.Context, panicked any) error {
+		return fmt.Errorf("recovered: %v", panicked)
+	}
 	ctx := graphql.WithResponseContext(context.Background(), graphql.DefaultErrorPresenter, op.RecoverFunc)
 	ctx = graphql.WithOperationContext(ctx, op)
 	data := string(s.Execute(ctx))
@@ -191,20 +193,24 @@ func TestAnswersAreThoseOfTheSpecification(t *testing.T) {
 			data:     `{"person":{"nick":"A\"d","name":"Ada"},"__typename":"Query"}`,
 		},
 		"an alias, and the same field twice": {
-			document: `{ one: person(name: "Ada") { a: name a: name home { street } home { __typename } } two: person(name: "Bob") { name } }`,
-			data:     `{"one":{"a":"Ada","home":{"street":"Main","__typename":"Home"}},"two":{"name":"Bob"}}`,
+			document: `{ one: person(name: "Ada") { a: name a: name home { street } home { __typename } }
+				two: person(name: "Bob") { name } }`,
+			data: `{"one":{"a":"Ada","home":{"street":"Main","__typename":"Home"}},"two":{"name":"Bob"}}`,
 		},
 		"what is absent is null": {
-			document: `{ person(name: "Bob") { nick home { street } pets { name } } other: person(name: "Eve") { name } }`,
-			data:     `{"person":{"nick":null,"home":null,"pets":[]},"other":null}`,
+			document: `{ person(name: "Bob") { nick home { street } pets { name } }
+				other: person(name: "Eve") { name } }`,
+			data: `{"person":{"nick":null,"home":null,"pets":[]},"other":null}`,
 		},
 		"fragments for what the object is": {
-			document: `{ person(name: "Bob") { friends { ...n ... on Pet { pet: name } ... on Person { nick } } } } fragment n on Named { name }`,
-			data:     `{"person":{"friends":[{"name":"Ada","nick":"A\"d"}]}}`,
+			document: `{ person(name: "Bob") { friends { ...n ... on Pet { pet: name }
+				... on Person { nick } } } } fragment n on Named { name }`,
+			data: `{"person":{"friends":[{"name":"Ada","nick":"A\"d"}]}}`,
 		},
 		"skipped and included": {
-			document: `{ person(name: "Ada") { name @skip(if: true) nick @include(if: false) pets @include(if: true) { name } } }`,
-			data:     `{"person":{"pets":[{"name":"Rex"},{"name":"Tom"}]}}`,
+			document: `{ person(name: "Ada") { name @skip(if: true) nick @include(if: false)
+				pets @include(if: true) { name } } }`,
+			data: `{"person":{"pets":[{"name":"Rex"},{"name":"Tom"}]}}`,
 		},
 		"a list is null for one item that must not be": {
 			document: `{ people { id } }`, data: `{"people":null}`,
@@ -215,7 +221,8 @@ func TestAnswersAreThoseOfTheSpecification(t *testing.T) {
 			errors: []string{"some[0].id: must not be null"},
 		},
 		"text that must not be null is empty where it is absent": {
-			document: `{ people { name nick } }`, data: `{"people":[{"name":"Ada","nick":"A\"d"},{"name":"","nick":null}]}`,
+			document: `{ people { name nick } }`,
+			data:     `{"people":[{"name":"Ada","nick":"A\"d"},{"name":"","nick":null}]}`,
 		},
 		"everything is null where the root must not be": {
 			document: `{ person(name: "Ada") { name } sure { name } }`, data: `null`,

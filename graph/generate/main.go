@@ -59,8 +59,8 @@ func refuseDirectives(cfg *config.Config) error {
 		if d := cfg.Schema.Directives[name]; !d.Position.Src.BuiltIn && !cfg.Directives[name].SkipRuntime {
 			refused = append(refused,
 				fmt.Errorf("%s:%d: directive @%s: nothing would carry it out where queries are written directly; "+
-					"do what it is for in core, or give it skip_runtime in gqlgen.yml if it only says something",
-					d.Position.Src.Name, d.Position.Line, name))
+					"do what it is for in core, or give it skip_runtime in gqlgen.yml if it only "+
+					"says something", d.Position.Src.Name, d.Position.Line, name))
 		}
 	}
 	return errors.Join(refused...)

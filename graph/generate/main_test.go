@@ -33,12 +33,16 @@ func configured(t *testing.T, name, text string) *config.Config {
 func TestGenerationRefusesDirectivesThatItCannotCarry(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"field":             `directive @auth(may: String!) on FIELD_DEFINITION  type Query { secret: String @auth(may: "x") }`,
-		"field of an input": `directive @trim on INPUT_FIELD_DEFINITION  input In { name: String @trim }  type Query { find(by: In): String }`,
-		"argument":          `directive @least(n: Int!) on ARGUMENT_DEFINITION  type Query { list(first: Int @least(n: 1)): String }`,
-		"object":            `directive @own on OBJECT  type Query @own { secret: String }`,
-		"document":          `directive @slow on FIELD | QUERY  type Query { secret: String }`,
-		"extension":         `type Query { a: String }  directive @auth on FIELD_DEFINITION  extend type Query { b: String @auth }`,
+		"field": `directive @auth(may: String!) on FIELD_DEFINITION
+			type Query { secret: String @auth(may: "x") }`,
+		"field of an input": `directive @trim on INPUT_FIELD_DEFINITION  input In { name: String @trim }
+			type Query { find(by: In): String }`,
+		"argument": `directive @least(n: Int!) on ARGUMENT_DEFINITION
+			type Query { list(first: Int @least(n: 1)): String }`,
+		"object":   `directive @own on OBJECT  type Query @own { secret: String }`,
+		"document": `directive @slow on FIELD | QUERY  type Query { secret: String }`,
+		"extension": `type Query { a: String }  directive @auth on FIELD_DEFINITION
+			extend type Query { b: String @auth }`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,8 +81,10 @@ func TestTypesOfTheSchemaAreFoundInGo(t *testing.T) {
 		type Query { account: Account }
 		type Mutation { addContact(input: AddContactInput!): AddContactPayload }
 		interface Node { id: ID! }
-		type Account implements Node { id: ID!, uid: String, status: AccountStatus, customer: Customer, subType: AccountSubType }
-		type Customer implements Node { id: ID!, legalName: String, contacts(by: ContactFilter): ContactConnection, fees: [FeeTier!] }
+		type Account implements Node { id: ID!, uid: String, status: AccountStatus, customer: Customer,
+		subType: AccountSubType }
+		type Customer implements Node { id: ID!, legalName: String,
+		contacts(by: ContactFilter): ContactConnection, fees: [FeeTier!] }
 		type ContactConnection { nodes: [Contact!]! }
 		type Contact implements Node { id: ID!, bank: ContactBank }
 		type ContactBank { name: String }
@@ -121,7 +127,8 @@ func TestTypesOfTheSchemaAreFoundInGo(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if got := cfg.Models["AccountSubType"].EnumValues["HEALTH_SAVINGS"].Value; got != "bankgraph/core/accounts.HealthSavings" {
+	got := cfg.Models["AccountSubType"].EnumValues["HEALTH_SAVINGS"].Value
+	if got != "bankgraph/core/accounts.HealthSavings" {
 		t.Error(got)
 	}
 	if got := cfg.Models["AccountStatus"].EnumValues["NEW"].Value; got != "bankgraph/core/accounts.StatusNew" {
@@ -132,7 +139,8 @@ func TestTypesOfTheSchemaAreFoundInGo(t *testing.T) {
 func TestWhatIsNotFoundInGoIsNamed(t *testing.T) {
 	t.Parallel()
 	cfg := configured(t, "accounts.graphqls", `type Query { account: Account, address: Address, ghost: Ghost }
-		type Account { status: AccountStatus }  enum AccountStatus { ACTIVE GONE }  type Address { city: String }  type Ghost { a: String }`)
+		type Account { status: AccountStatus }  enum AccountStatus { ACTIVE GONE }
+		type Address { city: String }  type Ghost { a: String }`)
 	if err := cfg.Init(); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +148,8 @@ func TestWhatIsNotFoundInGoIsNamed(t *testing.T) {
 	for _, want := range []string{
 		"accounts.graphqls: no Go type is called like Ghost; say in gqlgen.yml which one it is",
 		"accounts.graphqls: no Go type is called like Address", // there are two
-		"AccountStatus.GONE: 0 constants of type bankgraph/core/accounts.Status are called so; say in gqlgen.yml which one it is",
+		"AccountStatus.GONE: 0 constants of type bankgraph/core/accounts.Status are called so; say in " +
+			"gqlgen.yml which one it is",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nlacks %s", err, want)

@@ -52,12 +52,14 @@ func attacks() []attack {
 	// Every fragment selects the same fields, each with another argument.
 	overlapping := func(n int) string {
 		return "{ customer {" + number(n, " ...o%d") + " } }" +
-			number(n, " fragment o%d on Customer { uid legalName parent { uid accounts(first: 1%d) { totalCount } } }")
+			number(n, " fragment o%d on Customer { uid legalName parent { uid accounts(first: "+
+				"1%d) { totalCount } } }")
 	}
 	return []attack{
 		{"__typename 1,000 times", "{" + strings.Repeat(" __typename", 1000) + " }", guard.DocumentTooComplex, mib},
 		{
-			"__typename 30,000 times", "{" + strings.Repeat("__typename,", 2900) + " }", guard.DocumentTooComplex,
+			"__typename 30,000 times",
+			"{" + strings.Repeat("__typename,", 2900) + " }", guard.DocumentTooComplex,
 			2 * mib,
 		},
 		{
@@ -72,11 +74,13 @@ func attacks() []attack {
 		},
 		{"5,000 aliases", "{" + number(2900, "a%d:uid ") + "}", guard.DocumentTooComplex, 2 * mib},
 		{
-			"11 directives in one place", "{ customer { uid" + strings.Repeat(" @include(if: true)", 11) + " } }",
+			"11 directives in one place",
+			"{ customer { uid" + strings.Repeat(" @include(if: true)", 11) + " } }",
 			guard.DocumentTooComplex, mib,
 		},
 		{
-			"5,000 directives", "{ customer { uid" + strings.Repeat("@a ", 5000) + " } }", guard.DocumentTooComplex,
+			"5,000 directives",
+			"{ customer { uid" + strings.Repeat("@a ", 5000) + " } }", guard.DocumentTooComplex,
 			2 * mib,
 		},
 		{
@@ -89,13 +93,13 @@ func attacks() []attack {
 		},
 		{
 			"11 directives on a spread",
-			"{ ...f" + strings.Repeat(" @a", 11) + " } fragment f on Query { __typename }", guard.DocumentTooComplex,
-			mib,
+			"{ ...f" + strings.Repeat(" @a", 11) + " } fragment f on Query { __typename }",
+			guard.DocumentTooComplex, mib,
 		},
 		{
 			"11 directives on a fragment",
-			"{ ...f } fragment f on Query" + strings.Repeat(" @a", 11) + " { __typename }", guard.DocumentTooComplex,
-			mib,
+			"{ ...f } fragment f on Query" + strings.Repeat(" @a", 11) + " { __typename }",
+			guard.DocumentTooComplex, mib,
 		},
 		{
 			"11 directives on an inline fragment", "{ ..." + strings.Repeat(" @a", 11) + " { __typename } }",
@@ -103,11 +107,13 @@ func attacks() []attack {
 		},
 		{"5,000 unknown fields", "{" + number(5000, "u%d ") + "}", guard.DocumentTooComplex, 2 * mib},
 		{
-			"201 selections in one place", "{ customer {" + number(201, " u%d") + " } }", guard.DocumentTooComplex,
+			"201 selections in one place",
+			"{ customer {" + number(201, " u%d") + " } }", guard.DocumentTooComplex,
 			mib,
 		},
 		{
-			"6 times one response name", "{ customer {" + strings.Repeat(" uid", 6) + " } }", guard.DocumentTooComplex,
+			"6 times one response name",
+			"{ customer {" + strings.Repeat(" uid", 6) + " } }", guard.DocumentTooComplex,
 			mib,
 		},
 		{
@@ -115,7 +121,8 @@ func attacks() []attack {
 			guard.DocumentTooComplex, mib,
 		},
 		{
-			"6 times one spread", "{ customer {" + strings.Repeat(" ...f", 6) + " } } fragment f on Customer { uid }",
+			"6 times one spread",
+			"{ customer {" + strings.Repeat(" ...f", 6) + " } } fragment f on Customer { uid }",
 			guard.DocumentTooComplex, mib,
 		},
 		{
@@ -133,7 +140,8 @@ func attacks() []attack {
 		{"11 operations", number(11, " query q%d { __typename }"), guard.DocumentTooComplex, mib},
 		{"160 overlapping fragments", overlapping(160), guard.DocumentTooComplex, 8 * mib},
 		{
-			"2,001 tokens of comments", "{ __typename }" + strings.Repeat("#\n", 2001), guard.DocumentTooComplex,
+			"2,001 tokens of comments",
+			"{ __typename }" + strings.Repeat("#\n", 2001), guard.DocumentTooComplex,
 			2 * mib,
 		},
 		{
@@ -149,7 +157,8 @@ func attacks() []attack {
 			guard.FieldLimit, 2 * mib,
 		},
 		{
-			"aliased fan-out through 18 fragments", doubling(18, "a: parent { ...f%d } b: parent { ...f%d }", "uid"),
+			"aliased fan-out through 18 fragments",
+			doubling(18, "a: parent { ...f%d } b: parent { ...f%d }", "uid"),
 			guard.FieldLimit, mib,
 		},
 		{"1,001 fields", doubling(9, "...f%d ...f%d", "uid shortName"), guard.FieldLimit, mib},
@@ -162,20 +171,23 @@ func attacks() []attack {
 		{"21 root fields", "{" + number(21, " a%d: __typename") + " }", guard.RootFieldLimit, mib},
 		{
 			"21 root fields through fragments",
-			"{ ...f ...f ...f } fragment f on Query {" + number(7, " a%d: __typename") + " }", guard.RootFieldLimit,
+			"{ ...f ...f ...f } fragment f on Query {" + number(7, " a%d: __typename") + " }",
+			guard.RootFieldLimit, mib,
+		},
+		{
+			"11 mutations",
+			"mutation {" + number(11, " a%d: pay { payment { id } }") + " }", guard.RootFieldLimit,
 			mib,
 		},
 		{
-			"11 mutations", "mutation {" + number(11, " a%d: pay { payment { id } }") + " }", guard.RootFieldLimit,
-			mib,
-		},
-		{
-			"price above 5,000", "{ customers(first: 200) { nodes { accounts(first: 200) { nodes { uid } } } } }",
+			"price above 5,000",
+			"{ customers(first: 200) { nodes { accounts(first: 200) { nodes { uid } } } } }",
 			guard.PriceLimit, mib,
 		},
 		{
 			"price at the top of int64",
-			"{ customers(first: 200) { nodes { accounts(first: 200) { nodes { customer { accounts(first: 200) { nodes { uid } } } } } } } }", guard.PriceLimit, mib,
+			"{ customers(first: 200) { nodes { accounts(first: 200) { nodes { customer { accounts(first: " +
+				"200) { nodes { uid } } } } } } } }", guard.PriceLimit, mib,
 		},
 
 		{"49 overlapping fragments", overlapping(49), validationFailed, 8 * mib},
@@ -193,17 +205,19 @@ func attacks() []attack {
 		}(), validationFailed, 8 * mib},
 		{
 			"circular introspection",
-			"{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }", validationFailed,
-			mib,
+			"{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }",
+			validationFailed, mib,
 		},
 		{
-			"deep introspection", "{ __type(name: \"Query\") {" + nested(25, " ofType {", " name", " }") + " } }",
+			"deep introspection",
+			"{ __type(name: \"Query\") {" + nested(25, " ofType {", " name", " }") + " } }",
 			guard.DepthLimit, mib,
 		},
 		{"introspection", "{ __schema { queryType { name } } }", guard.IntrospectionDenied, mib},
 		{"introspection of one type", "{ __type(name: \"Query\") { name } }", guard.IntrospectionDenied, mib},
 		{
-			"introspection under another name", "{ a: __schema { queryType { name } } }", guard.IntrospectionDenied,
+			"introspection under another name",
+			"{ a: __schema { queryType { name } } }", guard.IntrospectionDenied,
 			mib,
 		},
 		{
@@ -219,24 +233,28 @@ func attacks() []attack {
 		{"10,000 levels of selections", nested(10_000, "{a", "", "}"), parseFailed, 2 * mib},
 		{"660 levels of selections", nested(660, "{a", "", "}"), validationFailed, 2 * mib},
 		{
-			"900 levels of list values", "{ nodes(ids: " + nested(900, "[", "", "]") + ") { id } }", validationFailed,
-			8 * mib,
+			"900 levels of list values", "{ nodes(ids: " + nested(900, "[", "", "]") + ") { id } }",
+			validationFailed, 8 * mib,
 		},
 		{
-			"10,000 levels of list values", "{ nodes(ids: " + nested(10_000, "[", "", "]") + ") { id } }", parseFailed,
+			"10,000 levels of list values",
+			"{ nodes(ids: " + nested(10_000, "[", "", "]") + ") { id } }", parseFailed,
 			2 * mib,
 		},
 		{
-			"10,000 levels of types", "query($a: " + nested(10_000, "[", "Int", "]") + ") { __typename }", parseFailed,
+			"10,000 levels of types",
+			"query($a: " + nested(10_000, "[", "Int", "]") + ") { __typename }", parseFailed,
 			2 * mib,
 		},
 		{"U+0000 in a literal", `{ customer(name: "a\u0000b") { uid } }`, guard.InvalidText, mib},
 		{
-			"U+0000 in a literal list", `{ customers(filter: { deeper: { names: ["a", "\u0000"] } }) { totalCount } }`,
+			"U+0000 in a literal list",
+			`{ customers(filter: { deeper: { names: ["a", "\u0000"] } }) { totalCount } }`,
 			guard.InvalidText, mib,
 		},
 		{
-			"U+0000 in a default", `query($n: String = "\u0000") { customer(name: $n) { uid } }`, guard.InvalidText,
+			"U+0000 in a default",
+			`query($n: String = "\u0000") { customer(name: $n) { uid } }`, guard.InvalidText,
 			mib,
 		},
 		{"U+0000 in a directive", `{ customer { uid @include(if: "\u0000") } }`, guard.InvalidText, mib},

@@ -356,8 +356,8 @@ func missingDocument(extensions map[string]any) *gqlerror.Error {
 		return refused(PersistedDocumentNotFound, "no document has this id: send its text as query")
 	case extensions["persistedQuery"] != nil:
 		err := refused(PersistedQueryNotSupported, "PersistedQueryNotSupported")
-		err.Extensions["hint"] = "documents are not kept by their hash: send the text as query, each time; in " +
-			"Apollo, leave the persisted query link out"
+		err.Extensions["hint"] = "documents are not kept by their hash: send the text as query, " +
+			"each time; in Apollo, leave the persisted query link out"
 		return err
 	}
 	return nil

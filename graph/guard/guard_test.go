@@ -108,10 +108,12 @@ func TestPrices(t *testing.T) {
 		{"{ nodes(ids: []) { id } }", 0},
 		{"{ nodes(ids: 7) { id } }", 1},
 		{
-			`{ nodes(ids: ["a", "b", "c"]) { ... on Customer { a: accounts { nodes { uid } } b: accounts(first: 5) { nodes { uid } } } } }`, 3 * (1 + 21 + 6),
+			`{ nodes(ids: ["a", "b", "c"]) { ... on Customer { a: accounts { nodes { uid } }
+				b: accounts(first: 5) { nodes { uid } } } } }`, 3 * (1 + 21 + 6),
 		},
 		{
-			`query($ids: [ID!]! = ["a", "b", "c"]) { nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } } } } }`, 3 * (1 + 21),
+			`query($ids: [ID!]! = ["a", "b", "c"]) {
+				nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } } } } }`, 3 * (1 + 21),
 		},
 		{`query($a: ID = "a") { nodes(ids: [$a, $a]) { id } }`, 2},
 		{"{ accounts: customer { accounts(first: 3) { totalCount nodes { id } } } }", 1 + 1 + 3},
@@ -122,7 +124,8 @@ func TestPrices(t *testing.T) {
 		{`query($n: String) { customers(filter: {name: $n}) { totalCount } }`, 1 + 7},
 		{`query($n: String = "x") { customers(filter: {name: $n}) { totalCount } }`, 1 + 300 + 7},
 		{
-			`query($n: String = "x") { customers { nodes { parent { a: parent { uid } } } } x: customers(filter: {name: $n}) { totalCount } }`, 1 + 20*3 + 1 + 300 + 7,
+			`query($n: String = "x") { customers { nodes { parent { a: parent { uid } } } }
+				x: customers(filter: {name: $n}) { totalCount } }`, 1 + 20*3 + 1 + 300 + 7,
 		},
 		{"mutation { pay { payment { id } } }", 10 + 2},
 		{"mutation { a: pay { payment { id } } b: pay { payment { id } } }", 2 * (10 + 2)},
@@ -143,7 +146,8 @@ func TestPrices(t *testing.T) {
 func TestThePriceHoldsForTheChosenOperationAndItsVariables(t *testing.T) {
 	t.Parallel()
 	b := open(t, guard.Options{})
-	const query = `query($a: Int, $b: Int) { customers(first: $a) { nodes { accounts(first: $b) { nodes { uid } } } } }`
+	const query = `query($a: Int, $b: Int) { customers(first: $a) {
+		nodes { accounts(first: $b) { nodes { uid } } } } }`
 	for _, row := range []struct{ a, b, price int64 }{
 		{23, 200, 1 + 23*(2+200)},
 		{24, 200, 1 + 24*(2+200)},
@@ -222,7 +226,8 @@ func TestOnlyThoseWithTheRightReadTheSchema(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	b := open(t, guard.Options{MayIntrospect: func(context.Context) bool { asked++; return asked > 1 }})
-	if got := b.ask(t, introspection.Query); got.code() != guard.IntrospectionDenied || len(got.errors) != 1 ||
+	if got := b.ask(t, introspection.Query); got.code() != guard.IntrospectionDenied ||
+		len(got.errors) != 1 ||
 		b.ran > 0 {
 		t.Errorf("without the right: %s", got.text)
 	}
@@ -251,7 +256,8 @@ func TestDeferIsTakenOut(t *testing.T) {
 	t.Parallel()
 	b := open(t, guard.Options{})
 	got := b.ask(t, `
-		query($slow: Boolean = true) { ...root @defer(if: $slow, label: "a") customer { ... @defer { uid parent { ...c @defer @include(if: true) } } } }
+		query($slow: Boolean = true) { ...root @defer(if: $slow, label: "a")
+		customer { ... @defer { uid parent { ...c @defer @include(if: true) } } } }
 		fragment root on Query { ... on Query @defer(label: "b") { numbers } }
 		fragment c on Customer { uid }
 	`)
@@ -418,7 +424,8 @@ func TestAHashAloneIsAnswered(t *testing.T) {
 	}
 	// If the text is given, the hash is ignored.
 	if got = b.post(t,
-		[]byte(`{"query":"{ numbers }","extensions":{"persistedQuery":{"version":1,"sha256Hash":"ab"}}}`)); got.errors != nil {
+		[]byte(`{"query":"{ numbers }","extensions":{"persistedQuery":{"version":1,`+
+			`"sha256Hash":"ab"}}}`)); got.errors != nil {
 		t.Error(got.text)
 	}
 }
@@ -490,8 +497,10 @@ func TestNullIsNoCondition(t *testing.T) {
 		`mutation($on: Boolean = true) { pay(amount: "1") { payment { id @include(if: $on) } } }`,
 		`mutation($on: Boolean = true) { pay(amount: "1") @skip(if: $on) { payment { id } } }`,
 		`mutation($on: Boolean = true) { pay(amount: "1") { ... @include(if: $on) { payment { id } } } }`,
-		`mutation($on: Boolean = true) { pay(amount: "1") { ...F @skip(if: $on) } } fragment F on Paid { payment { id } }`,
-		`mutation($on: Boolean = true) { pay(amount: "1") { ...F } } fragment F on Paid { payment { id @skip(if: $on) } }`,
+		`mutation($on: Boolean = true) { pay(amount: "1") { ...F @skip(if: $on) } }
+			fragment F on Paid { payment { id } }`,
+		`mutation($on: Boolean = true) { pay(amount: "1") { ...F } }
+			fragment F on Paid { payment { id @skip(if: $on) } }`,
 	} {
 		b := open(t, guard.Options{})
 		got := b.ask(t, query, map[string]any{"on": nil})

@@ -26,7 +26,8 @@ func planAll(doc *ast.QueryDocument, g *Guard) (map[*ast.OperationDefinition]*pl
 			return nil, err
 		}
 		plans[operation] = &plan{
-			measured.introspects, pricer{g.options, g.schema}.operation(operation), flagsOf(operation.SelectionSet),
+			measured.introspects, pricer{g.options, g.schema}.operation(operation),
+			flagsOf(operation.SelectionSet),
 		}
 	}
 	return plans, nil

@@ -42,7 +42,8 @@ var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
 	}
 	type Detail { key: String!  value: String! }
 	type Limit { code: String!  current: String!  used: String!  remaining: String! }
-	type CustomerConnection { edges: [CustomerEdge!]!  nodes: [Customer!]!  pageInfo: PageInfo!  totalCount: Int! }
+	type CustomerConnection { edges: [CustomerEdge!]!  nodes: [Customer!]!  pageInfo: PageInfo!
+	totalCount: Int! }
 	type CustomerEdge { cursor: String!  node: Customer! }
 	type AccountConnection { edges: [AccountEdge!]!  nodes: [Account!]!  pageInfo: PageInfo!  totalCount: Int! }
 	type AccountEdge { cursor: String!  node: Account! }

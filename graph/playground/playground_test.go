@@ -45,7 +45,8 @@ func TestBundleIsBuiltFromItsSources(t *testing.T) {
 	}
 	is := fmt.Sprintf("%x", sha256.Sum256([]byte(sums.String())))
 	if was := strings.TrimSpace(string(readFile(t, "dist/sources.sha256"))); is != was {
-		t.Errorf("the committed bundle is not built from these sources: run graph/playground/build.sh and commit dist")
+		t.Errorf("the committed bundle is not built from these sources: run graph/playground/build.sh " +
+			"and commit dist")
 	}
 }
 
@@ -96,7 +97,8 @@ func TestPageCarriesOptionsAndExamples(t *testing.T) {
 		if settings.Demo != test.options.Demo || !slices.Equal(settings.Sandboxes, test.sandboxes) {
 			t.Errorf("options arrive as %v, %v", settings.Demo, settings.Sandboxes)
 		}
-		if len(settings.Examples) != len(playground.Examples()) || settings.Examples[0].Title != "Customer 360" {
+		if len(settings.Examples) != len(playground.Examples()) ||
+			settings.Examples[0].Title != "Customer 360" {
 			t.Errorf("%d examples arrive", len(settings.Examples))
 		}
 	}
@@ -115,7 +117,8 @@ func TestFilesOfThePageAreCachedForEver(t *testing.T) {
 		for _, answer := range []*http.Response{packed, plain} {
 			if answer.StatusCode != http.StatusOK ||
 				!strings.Contains(answer.Header.Get("Cache-Control"), "immutable") {
-				t.Errorf("%s: %s, Cache-Control %q", file[1], answer.Status, answer.Header.Get("Cache-Control"))
+				t.Errorf("%s: %s, Cache-Control %q", file[1], answer.Status,
+					answer.Header.Get("Cache-Control"))
 			}
 		}
 		unpacked, err := gzip.NewReader(packed.Body)
@@ -139,7 +142,8 @@ func TestFilesOfThePageAreCachedForEver(t *testing.T) {
 func TestNothingElseIsServed(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
-		"/playground/assets/", "/playground/assets/none.js", "/playground/sources.sha256", "/playground/index.html",
+		"/playground/assets/", "/playground/assets/none.js",
+		"/playground/sources.sha256", "/playground/index.html",
 		"/playground/../playground.go", "/playground/assets/../../playground.go", "/playgrounds",
 	} {
 		if answer := get(t, playground.Options{}, path, "gzip"); answer.StatusCode != http.StatusNotFound {
@@ -173,7 +177,8 @@ func TestEveryExampleExplainsItself(t *testing.T) {
 			t.Errorf("%s: the page says wrongly whether REST has a call for it", example.Name)
 		}
 		for _, call := range example.REST {
-			if !regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE) /\S+( \{.*\})?( for each \w+)?$`).MatchString(call) {
+			if !regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE) ` +
+				`/\S+( \{.*\})?( for each \w+)?$`).MatchString(call) {
 				t.Errorf("%s: %q is no REST call", example.Name, call)
 			}
 		}
@@ -275,7 +280,8 @@ func TestQuestionWhoIsCallingFitsTheSchema(t *testing.T) {
 // A block is one document: whoever pastes it into the playground chooses one of its operations by name.
 func TestDocumentsOfTheReadmeFitTheSchema(t *testing.T) {
 	t.Parallel()
-	blocks := regexp.MustCompile("(?s)```graphql\n(.*?)```").FindAllSubmatch(readFile(t, "../../README.md"), -1)
+	blocks := regexp.MustCompile("(?s)```graphql\n(.*?)```").
+		FindAllSubmatch(readFile(t, "../../README.md"), -1)
 	if len(blocks) == 0 {
 		t.Fatal("README.md has no document")
 	}

@@ -101,8 +101,8 @@ func TestInputsHaveOneForm(t *testing.T) {
 				3: int32(3), int64(4): int32(4), int32(5): int32(5), nil: int32(0),
 			},
 			values{
-				json.Number("2147483648"), json.Number("-2147483649"), json.Number("1.5"), json.Number("1e3"), "7", 1.5,
-				true, int64(math.MaxInt64),
+				json.Number("2147483648"), json.Number("-2147483649"), json.Number("1.5"),
+				json.Number("1e3"), "7", 1.5, true, int64(math.MaxInt64),
 			},
 			"must be a whole number of 32 bits",
 		},
@@ -139,7 +139,8 @@ func TestInputsHaveOneForm(t *testing.T) {
 			reading(scalar.UnmarshalUserUID),
 			map[any]any{user.String(): user},
 			values{
-				nil, "", "12", strings.ToUpper(user.String()), "{" + user.String() + "}", "urn:uuid:" + user.String(),
+				nil, "", "12",
+				strings.ToUpper(user.String()), "{" + user.String() + "}", "urn:uuid:" + user.String(),
 				strings.ReplaceAll(user.String(), "-", ""), 7,
 			},
 			"must be a UUID, as a string",
@@ -178,7 +179,9 @@ func TestInputsHaveOneForm(t *testing.T) {
 			"must be a decimal amount",
 		},
 		"Amount of a row": {
-			reading(scalar.UnmarshalAmount), nil, values{"1.00", nil}, "an amount is read where its currency is known",
+			reading(scalar.UnmarshalAmount), nil,
+			values{"1.00", nil},
+			"an amount is read where its currency is known",
 		},
 		"Currency": {
 			reading(scalar.UnmarshalCurrency),
@@ -211,7 +214,8 @@ func TestInputsHaveOneForm(t *testing.T) {
 			}
 			for _, value := range c.wrong {
 				got, err := c.read(value)
-				if f, ok := fault.Of(err); !ok || f.Kind != fault.Invalid || !strings.Contains(f.Message, c.message) {
+				if f, ok := fault.Of(err); !ok || f.Kind != fault.Invalid ||
+					!strings.Contains(f.Message, c.message) {
 					t.Errorf("%#v: %#v, %v", value, got, err)
 				}
 			}

@@ -116,7 +116,8 @@ func TestEveryCheckOfTheAuditPasses(t *testing.T) {
 			if w.Code < one.min || w.Code > one.max {
 				t.Errorf("status %d, want %d to %d: %s", w.Code, one.min, one.max, w.Body)
 			}
-			if got := w.Header().Get("Content-Type"); one.content != "" && got != one.content+"; charset=utf-8" {
+			if got := w.Header().Get("Content-Type"); one.content != "" &&
+				got != one.content+"; charset=utf-8" {
 				t.Errorf("Content-Type %q, want %q", got, one.content)
 			}
 			if fields["errors"] != nil && one.clean {

@@ -21,7 +21,8 @@ import (
 
 // schema is executed by hand, so that the transport cannot depend on what gqlgen would generate.
 var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
-	type Query { echo(text: String): String  broken: String  nothing: String!  big: String  ids(of: [Int!], at: Float): String }
+	type Query { echo(text: String): String  broken: String  nothing: String!  big: String
+	ids(of: [Int!], at: Float): String }
 	type Mutation { pay: String }
 	type Subscription { paid: String }
 `})

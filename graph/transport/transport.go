@@ -55,8 +55,8 @@ const (
 
 // Messages for features of other servers that this one does not have.
 const (
-	noBatches = "batches are not taken: send each operation as a request of its own (in Apollo, HttpLink for " +
-		"BatchHttpLink), or ask for several root fields in one operation"
+	noBatches = "batches are not taken: send each operation as a request of its own (in Apollo, " +
+		"HttpLink for BatchHttpLink), or ask for several root fields in one operation"
 	needsStream = "a subscription is answered as a stream: send Accept: text/event-stream, " +
 		"or open a WebSocket with the subprotocol graphql-transport-ws"
 	onlySubscriptions = "only subscriptions are answered as a stream: send queries and mutations by POST, " +

@@ -38,12 +38,13 @@ func TestStatusFollowsTheProfile(t *testing.T) {
 		{"unknown field", document("{ nope }"), 400, 200, 422, 422, false, true},
 		{"missing variable", document(missing), 400, 200, 422, 422, false, true},
 		{
-			"unknown operation", `{"query":"query A { __typename } query B { __typename }","operationName":"C"}`, 400,
+			"unknown operation",
+			`{"query":"query A { __typename } query B { __typename }","operationName":"C"}`, 400,
 			200, 422, 422, false, true,
 		},
 		{
-			"two operations, none chosen", document("query A { __typename } query B { __typename }"), 400, 200, 422,
-			422, false, true,
+			"two operations, none chosen", document("query A { __typename } query B { __typename }"),
+			400, 200, 422, 422, false, true,
 		},
 		{"not JSON", "{", 400, 400, 400, 400, false, true},
 		{"empty body", "", 400, 400, 400, 400, false, true},
@@ -54,16 +55,17 @@ func TestStatusFollowsTheProfile(t *testing.T) {
 		{"null query", `{"query":null}`, 400, 400, 422, 422, false, true},
 		{"query of the wrong type", `{"query":1}`, 400, 400, 422, 422, false, true},
 		{
-			"operationName of the wrong type", `{"query":"{ __typename }","operationName":1}`, 400, 400, 422, 422,
+			"operationName of the wrong type",
+			`{"query":"{ __typename }","operationName":1}`, 400, 400, 422, 422,
 			false, true,
 		},
 		{
-			"variables of the wrong type", `{"query":"{ __typename }","variables":"{}"}`, 400, 400, 422, 422, false,
-			true,
+			"variables of the wrong type", `{"query":"{ __typename }","variables":"{}"}`, 400, 400,
+			422, 422, false, true,
 		},
 		{
-			"extensions of the wrong type", `{"query":"{ __typename }","extensions":[]}`, 400, 400, 422, 422, false,
-			true,
+			"extensions of the wrong type", `{"query":"{ __typename }","extensions":[]}`, 400, 400,
+			422, 422, false, true,
 		},
 		{"documentId of the wrong type", `{"documentId":5}`, 400, 400, 422, 422, false, true},
 		{"subscription", document("subscription { paid }"), 400, 400, 400, 400, false, true},
@@ -113,7 +115,8 @@ func TestAcceptIsNegotiatedByQuality(t *testing.T) {
 		"application/json;q=0, */*":                                       gqlJSON,
 		"application/graphql-response+json;q=0, application/*":            appJSON,
 		"application/json, multipart/mixed":                               appJSON,
-		"application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed": gqlJSON,
+		"application/graphql-response+json, application/graphql+json, application/json, text/event-stream, " +
+			"multipart/mixed": gqlJSON,
 		"application/json; charset=utf-8":                                           appJSON,
 		"application/json; charset=latin1, application/graphql-response+json;q=0.1": gqlJSON,
 		"application/json;q=nonsense, application/graphql-response+json;q=0.1":      gqlJSON,
@@ -352,7 +355,8 @@ func TestTextArrivesAsItWasSent(t *testing.T) {
 				quoted = []byte(asciiJSON(text))
 			}
 			w := send(t, h,
-				sent{body: `{"query":"query($t: String) { echo(text: $t) }","variables":{"t":` + string(quoted) + `}}`})
+				sent{body: `{"query":"query($t: String) { echo(text: $t) }","variables":{"t":` +
+					string(quoted) + `}}`})
 			var got struct{ Data struct{ Echo string } }
 			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Data.Echo != text {
 				t.Errorf("%q came back as %q (%d)", text, got.Data.Echo, w.Code)
@@ -392,7 +396,8 @@ func TestNumbersNeverPassThroughAFloat(t *testing.T) {
 	h, _ := server(t, transport.HTTP{})
 	w := send(t, h,
 		sent{
-			body: `{"query":"query($of: [Int!], $at: Float) { ids(of: $of, at: $at) }","variables":{"of":[9007199254740993,-1,0],"at":0.10}}`,
+			body: `{"query":"query($of: [Int!], $at: Float) { ids(of: $of, at: $at) }",` +
+				`"variables":{"of":[9007199254740993,-1,0],"at":0.10}}`,
 		})
 	var got struct{ Data struct{ IDs string } }
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil ||
@@ -591,7 +596,8 @@ func (r refuse) MutateOperationContext(context.Context, *graphql.OperationContex
 func FuzzBodies(f *testing.F) {
 	h, _ := server(f, transport.HTTP{})
 	f.Add(document("{ __typename }"))
-	f.Add(`{"query":"query($t: String) { echo(text: $t) }","variables":{"t":"\ud83d\ude00\n","n":[1,-2.5e3,true,null]}}`)
+	f.Add(`{"query":"query($t: String) { echo(text: $t) }","variables":{"t":"\ud83d\ude00\n",` +
+		`"n":[1,-2.5e3,true,null]}}`)
 	f.Add(`{"query":"{ echo(text: \"a\") }","extensions":{"a":{"b":[{}]}}}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		w := send(t, h, sent{body: body})
@@ -605,7 +611,8 @@ func FuzzBodies(f *testing.F) {
 
 func BenchmarkTransport(b *testing.B) {
 	h, _ := server(b, transport.HTTP{})
-	body := `{"query":"query A($t: String) { echo(text: $t) }","operationName":"A","variables":{"t":"some text"}}`
+	body := `{"query":"query A($t: String) { echo(text: $t) }","operationName":"A",` +
+		`"variables":{"t":"some text"}}`
 	b.ReportAllocs()
 	for b.Loop() {
 		send(b, h, sent{accept: "application/graphql-response+json, application/json", body: body})
@@ -637,7 +644,8 @@ func TestWhatIsNotHereSaysWhatToDo(t *testing.T) {
 		{sent{body: document("subscription { paid }")}, transport.SubscriptionNeedsStream, "text/event-stream"},
 	} {
 		w := send(t, h, one.sent)
-		if w.Code < 400 || w.Code > 499 || code(t, w) != one.code || !strings.Contains(w.Body.String(), one.says) {
+		if w.Code < 400 || w.Code > 499 || code(t, w) != one.code ||
+			!strings.Contains(w.Body.String(), one.says) {
 			t.Errorf("%+v: %d %s", one.sent, w.Code, w.Body)
 		}
 	}

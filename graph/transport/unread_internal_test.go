@@ -107,7 +107,8 @@ func TestAStreamThatCannotBeOpenedNowIsTriedAgain(t *testing.T) {
 		Streams{}.writeRefused(w, &graphql.Response{Errors: gqlerror.List{{
 			Message: "no", Extensions: map[string]any{"kind": kind, "code": "X"},
 		}}})
-		if again := w.Header().Get("Retry-After"); w.Code != want || (again == "") != (kind == fault.Invalid) {
+		if again := w.Header().Get("Retry-After"); w.Code != want ||
+			(again == "") != (kind == fault.Invalid) {
 			t.Errorf("%s: %d, Retry-After %q", kind, w.Code, again)
 		}
 	}
