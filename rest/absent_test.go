@@ -24,7 +24,8 @@ import (
 // out).
 var nullable = []string{
 	"reason", "externalAccount", "balanceType", "achCompanyId", "code", "message", "data",
-	"streetAddress2", "bic", "branchBic", "memoPostFailureReason", "memoPostRetryCount", "notificationRefNumber",
+	"streetAddress2", "bic", "branchBic",
+	"memoPostFailureReason", "memoPostRetryCount", "notificationRefNumber",
 	"authenticationRetryCounter", "customerAccountingDate", "fedSettlementId", "rejectReason", "paymentNotes",
 	"senderAddress2", "receiverAddress2",
 }
@@ -87,7 +88,8 @@ func TestTextsAreNotLeftOut(t *testing.T) {
 				return true
 			}
 			name, options, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
-			if kind, plain := field.Type.(*ast.Ident); plain && kind.Name == "string" && options == "omitzero" &&
+			if kind, plain := field.Type.(*ast.Ident); plain && kind.Name == "string" &&
+				options == "omitzero" &&
 				!words[name] {
 				t.Errorf("%s: %s is left out without a value: it must be empty", view, name)
 			}
@@ -132,11 +134,13 @@ func TestWhatHasNoValueIsLeftOut(t *testing.T) {
 			accounts.Daily, "", 0
 	})
 	for _, o := range operations {
-		if strings.Contains(o.path, "{U}") || strings.Contains(o.path, "{R}") || strings.Contains(o.path, "{D}") ||
+		if strings.Contains(o.path, "{U}") || strings.Contains(o.path, "{R}") ||
+			strings.Contains(o.path, "{D}") ||
 			o.method == http.MethodPost && o.name == "limits_check" {
 			continue // only about acme, or 204
 		}
-		answer := b.at(b.program(), o, b.bare.UID, account.UID, contact.UID, coretest.AccountNumber(account.UID))
+		answer := b.at(b.program(), o, b.bare.UID, account.UID, contact.UID,
+			coretest.AccountNumber(account.UID))
 		if answer.status != http.StatusOK {
 			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
 		}
@@ -144,7 +148,8 @@ func TestWhatHasNoValueIsLeftOut(t *testing.T) {
 			continue // shows other things too
 		}
 		for _, word := range []string{
-			"detailsOfCharge", "detailsofCharge", "ledgerBalance", "callbackLimit", "ExposureLimit", "dayOfWeek",
+			"detailsOfCharge", "detailsofCharge", "ledgerBalance",
+			"callbackLimit", "ExposureLimit", "dayOfWeek",
 			"dayOfMonth", "sweepIn", "sweepFrom", "range",
 		} {
 			if strings.Contains(answer.body, `"`+word) || strings.Contains(answer.body, word+`":null`) {
@@ -164,8 +169,8 @@ func TestASweepThatIsNotThereIsNoContent(t *testing.T) {
 	b.get(b.program(), at+"up").refused(t, "no direction", http.StatusBadRequest, "SWEEP_DIRECTION_INVALID",
 		"direction")
 	other := fmt.Sprintf("/v1/customers/%s/accounts/%s/sweeps/in", b.acme.UID, b.hidden.UID)
-	b.get(b.program(), other).refused(t, "another's account", http.StatusBadRequest, "SWEEP_ACCOUNTUID_NOTFOUND",
-		"no such account")
+	b.get(b.program(), other).refused(t, "another's account", http.StatusBadRequest,
+		"SWEEP_ACCOUNTUID_NOTFOUND", "no such account")
 	b.call(b.program(), http.MethodDelete, at+"in", "").refused(t, "nothing to remove", http.StatusBadRequest,
 		"SWEEP_DIRECTION_NOTFOUND", "no sweep")
 }

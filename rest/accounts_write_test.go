@@ -23,7 +23,8 @@ func TestAnActionOnAnAccountNamesWhatIsWrong(t *testing.T) {
 		`{"action": "Close", "reason": 5}`:        {"ACC001", "reason: must be a string"},
 		`{"action": "Close", "reason": {"a": 1}}`: {"ACC001", "reason: must be a string"},
 	} {
-		b.call(b.program(), http.MethodPatch, path, body).refused(t, body, http.StatusBadRequest, c.code, c.message)
+		b.call(b.program(), http.MethodPatch, path, body).
+			refused(t, body, http.StatusBadRequest, c.code, c.message)
 	}
 	if n := b.recorded(); n != 0 {
 		t.Errorf("%d audit entries", n)

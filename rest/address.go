@@ -26,7 +26,8 @@ func Addressed(log *slog.Logger, trusted []netip.Prefix, next http.Handler) http
 	var told sync.Once
 	read := middleware.ClientIPFromXFF(networks...)(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if middleware.GetClientIP(r.Context()) == "" && slices.ContainsFunc(r.Header[forwarded], unreadable) {
+			if middleware.GetClientIP(r.Context()) == "" &&
+				slices.ContainsFunc(r.Header[forwarded], unreadable) {
 				told.Do(func() {
 					log.WarnContext(r.Context(), "a trusted proxy sends an X-Forwarded-For that cannot be read: "+
 						"all its clients count as one", "proxy", Address(r))

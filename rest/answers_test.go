@@ -515,7 +515,8 @@ func TestTokenServiceAnswersItsGoldenBodies(t *testing.T) {
 }
 
 // generated is the line in openapi.yaml where the examples begin.
-const generated = "\n  # Written by \"go test ./rest -update\" from the golden files of testdata: not by hand.\n  examples:\n"
+const generated = "\n  # Written by \"go test ./rest -update\" from the golden files of testdata: " +
+	"not by hand.\n  examples:\n"
 
 func TestExamplesOfAnswersAreTheGoldenFiles(t *testing.T) {
 	t.Parallel()
@@ -556,7 +557,8 @@ func examples(t *testing.T) string {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(name, "refused_") {
-			if _, body, there := bytes.Cut(text, []byte("\n{")); there && !strings.HasPrefix(name, "failure_") {
+			if _, body, there := bytes.Cut(text, []byte("\n{")); there &&
+				!strings.HasPrefix(name, "failure_") {
 				write(name, append([]byte("{"), body...))
 			}
 			continue

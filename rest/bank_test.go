@@ -200,7 +200,8 @@ func (b *bank) fillAcme() {
 	})
 	b.supplier = b.Contact(b.acme, b.furnishContact)
 	other := b.Contact(b.acme, func(k *contacts.Contact) { k.Name = b.mark(k.Tenant) + "Other Inc" })
-	b.Sweep(b.operating, func(w *accounts.Sweep) { w.ToContact = &other.UID }) // the supplier's account may change
+	// the supplier's account may change
+	b.Sweep(b.operating, func(w *accounts.Sweep) { w.ToContact = &other.UID })
 	b.treasurer = b.Signatory(b.acme,
 		func(g *signatories.Signatory) { g.FullName = b.mark(g.Tenant) + "Ann Lee" })
 	b.Signatory(b.acme,

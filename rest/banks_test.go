@@ -44,11 +44,14 @@ func TestABankIDIsToldTheFormOfItsType(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for query, form := range map[string]string{
-		"bankId=61109000&bankIdType=NID":                 "bankId: of the type NID must be nine digits",
-		"bankId=THGTGB2&bankIdType=BIC":                  "bankId: of the type BIC must have 8 or 11 letters and digits",
-		"bankId=GB00THGT&bankIdType=IBAN&countryCode=GB": "bankId: of the type IBAN must be one of countryCode with right check digits",
+		"bankId=61109000&bankIdType=NID": "bankId: of the type NID must be nine digits",
+		"bankId=THGTGB2&bankIdType=BIC": "bankId: of the type BIC must have 8 or 11 " +
+			"letters and digits",
+		"bankId=GB00THGT&bankIdType=IBAN&countryCode=GB": "bankId: of the type IBAN must be one of " +
+			"countryCode with right check digits",
 	} {
-		b.get(b.program(), "/v1/banks?"+query).refused(t, query, http.StatusBadRequest, "BANK_BANKID_NOMATCH", form)
+		b.get(b.program(), "/v1/banks?"+query).
+			refused(t, query, http.StatusBadRequest, "BANK_BANKID_NOMATCH", form)
 	}
 }
 

@@ -144,12 +144,13 @@ var changing = []operation{
 	{"positive_rules_delete", http.MethodDelete, "/v2/positivepay/rules/{Y}", ""},
 	{
 		"fx_quote_v3", http.MethodPost, "/v3/fx/quote",
-		`{"channel": "API", "customerIdType": "CustomerUID", "customerUID": "{C}", "sellCurrency": "USD", "buyCurrency": "EUR",
-			"fundingAmount": 1000.50, "productType": "SPOT", "tenor": "SPOT"}`,
+		`{"channel": "API", "customerIdType": "CustomerUID", "customerUID": "{C}", "sellCurrency": "USD",
+			"buyCurrency": "EUR", "fundingAmount": 1000.50, "productType": "SPOT", "tenor": "SPOT"}`,
 	},
 	{
 		"fx_quote_v2", http.MethodPost, "/v2/fx/quote",
-		`{"channel": "API", "customerIdType": "CustomerUID", "customerId": "{C}", "sellCurrency": "USD", "buyCurrency": "JPY",
+		`{"channel": "API", "customerIdType": "CustomerUID", "customerId": "{C}", "sellCurrency": "USD",
+			"buyCurrency": "JPY",
 			"transferAmount": 150000, "productType": "FORWARD", "valueDate": "12-21-2026"}`,
 	},
 	{"exceptions_approve", http.MethodPut, "/v2/positivepay/exception/{E}/approve", ""},
@@ -203,7 +204,8 @@ func everything() []operation { return slices.Concat(operations, changing) }
 
 // assigned matches numbers that the bank gives to new things, which differ from run to run.
 var assigned = regexp.MustCompile(
-	`\b(8\d{13}|20\d{21}|60\d{5}|20\d{5}|20\d{7}|10\d{5}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
+	`\b(8\d{13}|20\d{21}|60\d{5}|20\d{5}|20\d{7}|10\d{5}|` +
+		`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
 // changed finds the first text of a body. Bodies without one begin with a number.
 var changed = regexp.MustCompile(`^(\[?\s*\{\s*"\w+": ")(.)`)
@@ -266,15 +268,16 @@ func TestNoMessageSaysDoneOfWhatWaits(t *testing.T) {
 // of their own, and so has the approval that acme's payments wait for.
 func entries(o operation) int {
 	switch o.name {
-	case "customers_change_v2", "payments_book_g1", "positive_rules_create": // and that it waits for a second person
+	// and that it waits for a second person
+	case "customers_change_v2", "payments_book_g1", "positive_rules_create":
 		return 2
 	}
 	switch {
 	case strings.Contains(o.path+o.body,
 		"{E}"): // the play, the payment and the exception that came of it, and what is decided
 		return 5
-	case strings.Contains(o.path,
-		"{J}"): // the file, that it is checked and that it waits, what is decided, twice told, and what became of it
+	// the file, that it is checked and that it waits, what is decided, twice told, and what became of it
+	case strings.Contains(o.path, "{J}"):
 		return 6
 	case strings.Contains(o.path, "{sent}"): // the payment, and that it was sent
 		return 3
@@ -336,7 +339,8 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 			all.Wait()
 			replayed := 0
 			for _, answer := range answers {
-				if answer.status != answers[0].status || answer.body != answers[0].body || answer.status >= 300 {
+				if answer.status != answers[0].status || answer.body != answers[0].body ||
+					answer.status >= 300 {
 					t.Errorf("%d %s, and %d %s", answers[0].status, answers[0].body, answer.status, answer.body)
 				}
 				if answer.header.Get("Idempotency-Replayed") == "true" {
@@ -378,7 +382,8 @@ func TestWhoRepeatsARequestInFlightIsToldWhenToComeBack(t *testing.T) {
 	b := newBank(t)
 	err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx,
-			`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, 'partner', 'addSignatory', ?, '')`, b.Tenant, asUUID("k"))
+			`INSERT INTO idempotency_keys (tenant, client, operation, key, request)
+				VALUES (?, 'partner', 'addSignatory', ?, '')`, b.Tenant, asUUID("k"))
 		answer := b.send(b.program(),
 			b.keyed(changing[slices.IndexFunc(changing,
 				func(o operation) bool { return o.name == "signatories_add" })], "k"))
@@ -479,14 +484,18 @@ func TestFieldsOfCustomersAreNamedAsTheyWereWritten(t *testing.T) {
 		},
 		{
 			"/v2/customers/{C}",
-			`{"limits": [{"appName": "Payments", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}, {"key": "NOBODYS", "value": "1"}]}]}`, "limits[0].appLimits[1].key: ",
+			`{"limits": [{"appName": "Payments",
+				"appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"},
+				{"key": "NOBODYS", "value": "1"}]}]}`, "limits[0].appLimits[1].key: ",
 		},
 		{
 			"/v2/customers/{C}",
-			`{"limits": [{"appName": "Foreign_Exchange", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`, "failed: limits[0].appName: ",
+			`{"limits": [{"appName": "Foreign_Exchange",
+				"appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`, "failed: limits[0].appName: ",
 		},
 		{
-			"/v2/customers/{C}", `{"limits": [{"appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "-1"}]}]}`,
+			"/v2/customers/{C}",
+			`{"limits": [{"appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "-1"}]}]}`,
 			"limits[0].appLimits[0].value: ",
 		},
 		{

@@ -66,7 +66,9 @@ func Codes() []Code {
 			}
 			seen[l.is] = l.is != nil
 			at := slices.IndexFunc(all,
-				func(c Code) bool { return c.Area == family.name && c.Code == l.code && c.Status == l.status })
+				func(c Code) bool {
+					return c.Area == family.name && c.Code == l.code && c.Status == l.status
+				})
 			switch {
 			case at < 0:
 				all = append(all, Code{family.name, l.status, l.code, l.when()})

@@ -70,7 +70,8 @@ func complete() error {
 	if err != nil {
 		return err
 	}
-	text := "# What of the specification is here\n\nWritten by the tests (`go test ./rest -update`), which fail where it is not true.\n" +
+	text := "# What of the specification is here\n\nWritten by the tests (`go test ./rest -update`), " +
+		"which fail where it is not true.\n" +
 		table + codes
 	if *update {
 		return os.WriteFile("COMPLETENESS.md", []byte(text), 0o600)
@@ -118,7 +119,8 @@ func operationsTable() (string, error) {
 	total, here := 0, 0
 	for line := range strings.Lines(string(published)) {
 		line = strings.TrimSpace(line)
-		if area, is := strings.CutPrefix(line, "# "); is && total+len(area) > 0 && !strings.Contains(area, ".") {
+		if area, is := strings.CutPrefix(line, "# "); is && total+len(area) > 0 &&
+			!strings.Contains(area, ".") {
 			fmt.Fprintf(&rows, "| **%s** | | | | |\n", area)
 		}
 		method, path, is := strings.Cut(line, " ")
@@ -139,7 +141,8 @@ func operationsTable() (string, error) {
 		}
 		fmt.Fprintf(&rows, "| `%s` | yes | %s | %s | %s |\n", line, twins[key], needs[key], example)
 	}
-	return fmt.Sprintf("\n## Operations\n\n%d of %d are served. An example is a file of `testdata`, which a test asks for.\n\n"+
+	return fmt.Sprintf("\n## Operations\n\n%d of %d are served. An example is a file of `testdata`, "+
+		"which a test asks for.\n\n"+
 		"| operation | served | in GraphQL | permission | example |\n|---|---|---|---|---|\n%s", here, total,
 		rows.String()), nil
 }
@@ -176,8 +179,9 @@ var unserved = map[string]string{
 	"RFI_DIRECTION_REQUIRED":    "none: every payment here has a direction",
 	"RFI_ENTRYTYPE_INVALID":     "none: every payment here is a credit or a debit",
 	"RFI_PAYMENTIOTYPE_INVALID": "none: every payment here came in or went out",
-	"SENDER_BANKID_INVALID":     "none: SENDER_BANKID_NOMATCH, as a sender's account is at one of the bank's own numbers",
-	"SENDER_BANKID_NOTFOUND":    "none: SENDER_BANKID_NOMATCH, for the same reason",
+	"SENDER_BANKID_INVALID": "none: SENDER_BANKID_NOMATCH, as a sender's account is at one of the " +
+		"bank's own numbers",
+	"SENDER_BANKID_NOTFOUND": "none: SENDER_BANKID_NOMATCH, for the same reason",
 }
 
 // codesTable tells of every published code which test has seen it in an answer.

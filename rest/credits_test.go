@@ -18,7 +18,8 @@ import (
 
 // credit is a request of v4 from the purse to a contact of the partner.
 func credit(b *bank, more string) string {
-	return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", "speed": "Instant",
+	return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD",
+		"speed": "Instant",
 		"sender": {"accountUID": %q}, "receiver": {"beneficiaryId": %q}%s}`, b.purse.UID, b.payee(), more)
 }
 
@@ -65,7 +66,8 @@ func TestACreditIsFollowedToItsEnd(t *testing.T) {
 			t.Helper()
 			got := b.get(b.program(), "/payments/"+uid)
 			want = append(want, `"deliveryMethod":"FEDNOW"`, `"wireType":"OUTGOING_PAYMENT"`, `"receiverCity":"Tampa"`,
-				`"receiverBankId":"611590103"`, `"receiverBankName":"Old Mill Bank"`, `"receiverCountry":"United States"`,
+				`"receiverBankId":"611590103"`,
+				`"receiverBankName":"Old Mill Bank"`, `"receiverCountry":"United States"`,
 				`"receiverBankCountry":"United States"`)
 			for _, text := range want {
 				if !strings.Contains(got.body, text) {
@@ -120,7 +122,8 @@ func TestAnEntryOfACHIsTaken(t *testing.T) {
 	got := b.call(b.program(), http.MethodPost, "/v3/payments/search",
 		`{"deliveryMethod": "ACH", "page": 1, "limit": 5}`)
 	for _, text := range []string{
-		`"deliveryMethod":"ACH"`, `"status":"READY_TO_TRANSMIT"`, `"paymentDate":"2026-11-19"`, `"totalRecords":1`,
+		`"deliveryMethod":"ACH"`, `"status":"READY_TO_TRANSMIT"`,
+		`"paymentDate":"2026-11-19"`, `"totalRecords":1`,
 	} {
 		if !strings.Contains(got.body, text) {
 			t.Errorf("%s is missing in %s", text, got.body)
@@ -171,9 +174,13 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 		credit(b,
 			`, "recurrence": {"frequency": "Daily", "payUntil": "EndDate"}`): {"RECURRENCE_ENDDATE_REQUIRED"},
 		credit(b,
-			`, "recurrence": {"frequency": "Daily", "payUntil": "EndDate", "endDate": "11-01-2026"}`): {"RECURRENCE_ENDDATE_INVALID"},
+			`, "recurrence": {"frequency": "Daily", "payUntil": "EndDate", "endDate": "11-01-2026"}`): {
+			"RECURRENCE_ENDDATE_INVALID",
+		},
 		credit(b,
-			`, "recurrence": {"frequency": "Daily", "payUntil": "EndDate", "endDate": "soon"}`): {"RECURRENCE_ENDDATE_INVALID"},
+			`, "recurrence": {"frequency": "Daily", "payUntil": "EndDate", "endDate": "soon"}`): {
+			"RECURRENCE_ENDDATE_INVALID",
+		},
 		credit(b,
 			`, "recurrence": {"frequency": "Daily", "payUntil": "NumberOfPayments"}`): {"RECURRENCE_COUNT_REQUIRED"},
 		credit(b,
@@ -230,7 +237,8 @@ func inFull(b *bank, replaced ...string) string {
 		"entityType": "Corporate", "bankIdType": "NID", "bankId": %q,
 		"address": {"addressLine1": "1 Main St", "city": "Columbus", "countryCode": "US"}},
 		"receiver": {"accountNumber": "440055551", "name": "Rosa", "accountCurrency": "USD",
-		"bank": {"bankIdType": "NID", "bankId": "611590103"}}}`, coretest.AccountNumber(b.purse.UID), ourRouting))
+		"bank": {"bankIdType": "NID", "bankId": "611590103"}}}`,
+		coretest.AccountNumber(b.purse.UID), ourRouting))
 }
 
 func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
@@ -243,7 +251,8 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 	}
 	for kind, bic := range map[string]string{"BIC": "TSTBUS33", "swift": "tstbus33XXX"} {
 		if said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b,
-			`"bankIdType": "NID", "bankId": "`+ourRouting+`"`, `"bankIdType": "`+kind+`", "bankId": "`+bic+`"`),
+			`"bankIdType": "NID", "bankId": "`+ourRouting+`"`,
+			`"bankIdType": "`+kind+`", "bankId": "`+bic+`"`),
 		); said.status != http.StatusOK {
 			t.Errorf("%s %s: %d %s", kind, bic, said.status, said.body)
 		}
@@ -255,8 +264,14 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 		{`"611590103"`, `"611590104"`, "RECEIVERBANK_BANKID_INVALID"},
 		{`"611590103"`, `"026009593"`, "RECEIVERBANK_BANKID_NOTFOUND"},
 		{coretest.AccountNumber(b.purse.UID), "12#4", "SENDER_ACCOUNT_PATTERN"},
-		{`"entityType": "Corporate", "bankIdType": "NID"`, `"entityType": "Corporate", "bankIdType": "Foo"`, "SENDER_BANKIDTYPE_INVALID"},
-		{`"entityType": "Corporate", "bankIdType": "NID"`, `"entityType": "Corporate", "bankIdType": "BIC"`, "SENDER_BANKID_NOMATCH"},
+		{
+			`"entityType": "Corporate", "bankIdType": "NID"`, `"entityType": "Corporate", "bankIdType": "Foo"`,
+			"SENDER_BANKIDTYPE_INVALID",
+		},
+		{
+			`"entityType": "Corporate", "bankIdType": "NID"`, `"entityType": "Corporate", "bankIdType": "BIC"`,
+			"SENDER_BANKID_NOMATCH",
+		},
 		{`"bankId": "` + ourRouting + `",`, ``, "SENDER_BANKID_REQUIRED"},
 		{ourRouting, "026009593", "SENDER_BANKID_NOMATCH"},
 		{`"addressLine1": "1 Main St", `, ``, "SENDER_ADDRESS_REQUIRED"},
@@ -308,11 +323,14 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	collect := fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", "speed": "Economy",
-		"creditor": {"accountUID": %q}, "debtor": {"accountUID": %q}, "additionalInfo": {"secCode": "CCD"}}`, b.purse.UID, b.payee())
+	collect := fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD",
+		"speed": "Economy",
+		"creditor": {"accountUID": %q}, "debtor": {"accountUID": %q}, "additionalInfo": {"secCode": "CCD"}}`,
+		b.purse.UID, b.payee())
 	for body, codes := range map[string][]string{
 		`{}`: {
-			"DEBIT_EXTERNALREF_REQUIRED", "DEBIT_AMOUNT_REQUIRED", "DEBIT_CURRENCY_REQUIRED", "DEBIT_SPEED_REQUIRED",
+			"DEBIT_EXTERNALREF_REQUIRED", "DEBIT_AMOUNT_REQUIRED",
+			"DEBIT_CURRENCY_REQUIRED", "DEBIT_SPEED_REQUIRED",
 			"CREDITOR_ACCOUNT_REQUIRED", "DEBTOR_ID_REQUIRED",
 		},
 		strings.Replace(collect, `t": 1,`, `t": 0,`, 1):                          {"DEBIT_AMOUNT_MIN"},
@@ -345,7 +363,8 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 		collect); said.status != http.StatusOK {
 		t.Errorf("%d %s", said.status, said.body)
 	}
-	monthly := `"recurrence": {"frequency": "Monthly", "payUntil": "NumberOfPayments", "numberOfPayments": 3}, "speed"`
+	monthly := `"recurrence": {"frequency": "Monthly", "payUntil": "NumberOfPayments",
+		"numberOfPayments": 3}, "speed"`
 	repeated := strings.Replace(collect, `"speed"`, monthly, 1)
 	for _, path := range []string{"/v4/payments/debit", "/v3/payments/debitrequest", "/payments/debitrequest"} {
 		said := b.call(b.program(), http.MethodPost, path, repeated)
@@ -359,7 +378,8 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 			t.Errorf("%s, drawdown: %d %s", path, said.status, said.body)
 		}
 		uid := regexp.MustCompile(`"paymentUID":"([0-9]+)"`).FindStringSubmatch(said.body)[1]
-		details := `"fedWireDetails":{"businessFunctionCode":"DRC","comments":"","originatorToBeneficiaryInformation":"","imad":"","omad":""}`
+		details := `"fedWireDetails":{"businessFunctionCode":"DRC","comments":"",` +
+			`"originatorToBeneficiaryInformation":"","imad":"","omad":""}`
 		if said = b.call(b.program(), http.MethodGet, "/payments/"+uid, ""); !strings.Contains(said.body, details) {
 			t.Errorf("%s, drawdown: %d %s", path, said.status, said.body)
 		}
@@ -373,7 +393,8 @@ func TestAWrongSpeedIsToldAlone(t *testing.T) {
 	b := newBank(t)
 	collect := func(more, info string) string {
 		return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", %s,
-			"creditor": {"accountUID": %q}, "debtor": {"accountUID": %q}, "additionalInfo": {%s}}`, more, b.purse.UID, b.payee(), info)
+			"creditor": {"accountUID": %q}, "debtor": {"accountUID": %q}, "additionalInfo": {%s}}`, more,
+			b.purse.UID, b.payee(), info)
 	}
 	ach, swift := `"secCode": "CCD"`, `"bankIdType": "SWIFT", "swiftCode": "MUSTDEFF"`
 	for _, c := range []struct{ path, body, code, field string }{
@@ -383,7 +404,8 @@ func TestAWrongSpeedIsToldAlone(t *testing.T) {
 		{
 			"/v4/payments/credit",
 			credit(b,
-				`, "additionalInfo": {"unstructuredAddendaInfo": {"addendaInformation": "Invoice 7", "addendaLength": 9}}`),
+				`, "additionalInfo": {"unstructuredAddendaInfo": {"addendaInformation": "Invoice 7",
+					"addendaLength": 9}}`),
 			"ADDITIONALINFO_UNSTRUCTUREDADDENDAINFO_ADDENDAINFORMATION_NOTALLOWED",
 			"additionalInfo.unstructuredAddendaInfo.addendaInformation",
 		},
@@ -421,10 +443,11 @@ func TestAnEnrolmentIsSentAndShown(t *testing.T) {
 	b.Directory()
 	b.Exec(`UPDATE accounts SET sec_codes = '{ENR}' WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
 	const benefit = `"federalBenefitType": "Social Security", "accountNumber": "4400123401",
-		"socialSecurityNumber": "219099999", "representativePayee": true, "firstName": "Ada", "lastName": "King",
-		"subAccountType": "Savings"`
+		"socialSecurityNumber": "219099999", "representativePayee": true, "firstName": "Ada",
+		"lastName": "King", "subAccountType": "Savings"`
 	enrolment := func(replaced ...string) string {
-		return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 0,
+		return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{
+			"externalReferenceId": "R", "paymentAmount": 0,
 			"paymentCurrency": "USD", "speed": "Economy", "sender": {"accountUID": %q},
 			"additionalInfo": {"secCode": "ENR", "benefitReceiver": {`+benefit+`}}}`, b.purse.UID))
 	}
@@ -438,9 +461,10 @@ func TestAnEnrolmentIsSentAndShown(t *testing.T) {
 		}
 		shown := b.call(b.program(), http.MethodGet, "/v3/payments/"+member(said.body, "paymentUID"), "")
 		want := `"benefitReceiver":{"federalBenefitType":"Social Security","accountNumber":"****3401",` +
-			`"socialSecurityNumber":"****9999","representativePayee":true,"firstName":"Ada","lastName":"King",` +
-			`"subAccountType":"Savings"}`
-		if !strings.Contains(shown.body, want) || !strings.Contains(shown.body, `"memoPostStatus":"NOT_APPLICABLE"`) {
+			`"socialSecurityNumber":"****9999","representativePayee":true,"firstName":"Ada",` +
+			`"lastName":"King","subAccountType":"Savings"}`
+		if !strings.Contains(shown.body, want) ||
+			!strings.Contains(shown.body, `"memoPostStatus":"NOT_APPLICABLE"`) {
 			t.Error(shown.body)
 		}
 	}
@@ -465,10 +489,11 @@ func TestAnEntryAbroadIsSentAndShown(t *testing.T) {
 	b.Directory()
 	b.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
 	entry := func(replaced ...string) string {
-		return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1.00,
+		return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{
+			"externalReferenceId": "R", "paymentAmount": 1.00,
 			"paymentCurrency": "USD", "speed": "Economy", "sender": {"accountUID": %q},
-			"receiver": {"accountNumber": "DE89370400440532013000", "accountType": "Deposit", "subAccountType": "Checking",
-				"accountCurrency": "EUR", "name": "Gerda Muster",
+			"receiver": {"accountNumber": "DE89370400440532013000", "accountType": "Deposit",
+			"subAccountType": "Checking", "accountCurrency": "EUR", "name": "Gerda Muster",
 				"address": {"addressLine1": "Unter den Linden 1", "city": "Berlin", "countryCode": "DE"},
 				"bank": {"bankIdType": "NID", "bankId": "611590103", "name": "Commerzbank", "countryCode": "DE"}},
 			"additionalInfo": {"secCode": "IAT", "transactionTypeCode": "BUS",
@@ -484,7 +509,8 @@ func TestAnEntryAbroadIsSentAndShown(t *testing.T) {
 		}
 		shown := b.call(b.program(), http.MethodGet, "/v3/payments/"+member(said.body, "paymentUID"), "")
 		for _, want := range []string{
-			`"receiverBankName":"Commerzbank"`, `"receiverBankId":"611590103"`, `"receiverBankCountry":"Germany"`,
+			`"receiverBankName":"Commerzbank"`,
+			`"receiverBankId":"611590103"`, `"receiverBankCountry":"Germany"`,
 		} {
 			if !strings.Contains(shown.body, want) {
 				t.Errorf("%s is not in %s", want, shown.body)
@@ -527,10 +553,11 @@ func TestADebitCollectsFromAbroad(t *testing.T) {
 	b.Directory()
 	b.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
 	entry := func(replaced ...string) string {
-		return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1.00,
+		return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{
+			"externalReferenceId": "R", "paymentAmount": 1.00,
 			"paymentCurrency": "USD", "speed": "Economy", "creditor": {"accountUID": %q},
-			"debtor": {"accountNumber": "DE89370400440532013000", "accountType": "Deposit", "subAccountType": "Checking",
-				"accountCurrency": "EUR", "name": "Gerda Muster",
+			"debtor": {"accountNumber": "DE89370400440532013000", "accountType": "Deposit",
+			"subAccountType": "Checking", "accountCurrency": "EUR", "name": "Gerda Muster",
 				"address": {"addressLine1": "Unter den Linden 1", "city": "Berlin", "countryCode": "DE"},
 				"bank": {"bankIdType": "NID", "bankId": "611590103", "name": "Commerzbank", "countryCode": "DE"}},
 			"additionalInfo": {"secCode": "IAT", "transactionTypeCode": "BUS",
@@ -566,7 +593,8 @@ func TestTheOldestCreditRequestsTakeDaysAsTheirGuidesWriteThem(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	body := func(day string) string {
-		return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", "speed": "Instant", "paymentDate": %q,
+		return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD",
+			"speed": "Instant", "paymentDate": %q,
 			"recurrence": {"frequency": "Monthly", "payUntil": "EndDate", "endDate": %q},
 			"sender": {"accountUID": %q}, "receiver": {"accountUID": %q, "beneficiaryId": %[4]q}}`,
 			day, strings.Replace(day, "11", "12", 1), b.purse.UID, b.payee())
@@ -623,11 +651,13 @@ func TestAPaymentWithoutIndexIsToldByItsPlace(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, index := range []string{"", `"paymentIndex": 0, `, `"paymentIndex": 1.5, `, `"paymentIndex": "x", `} {
-		r := request(http.MethodPost, "/api/gateway/v1/payments/waterfall", `{"externalReferenceId": "B", "payments": [
+		r := request(http.MethodPost, "/api/gateway/v1/payments/waterfall",
+			`{"externalReferenceId": "B", "payments": [
 			{"paymentIndex": 1, "paymentAmount": 1}, {`+index+`"paymentAmount": 1}]}`)
 		r.Header.Set("Idempotent-Key", "0b9d9a0e-4b0e-4a53-9d3b-3d1c1c6f2a10")
 		if said := b.send(b.Staff(), r); said.status != http.StatusBadRequest ||
-			!strings.Contains(said.body, "payment 2 of the request: ") || strings.Contains(said.body, "payment 1 of") {
+			!strings.Contains(said.body, "payment 2 of the request: ") ||
+			strings.Contains(said.body, "payment 1 of") {
 			t.Errorf("%s: %d %s", index, said.status, said.body)
 		}
 	}
@@ -818,7 +848,8 @@ func TestBlankTextsOfCreditsAndDebitsAreAbsent(t *testing.T) {
 	taken := credit(b, `, "paymentDate": " ", "paymentNotes": "  ", "additionalInfo": {"secCode": " ",
 		"detailsOfCharges": " ", "localInstruments": " ", "remittanceMethod": "  ", "transactionTypeCode": " ",
 		"fxContractNumber": " ", "originatorToBeneficiary": " ", "originatortoBeneficiary": "Rent"}`)
-	taken = strings.Replace(taken, `"sender": {`, `"sender": {"subAccountType": " ", "email": " ", "bankIdType": " ",
+	taken = strings.Replace(taken, `"sender": {`,
+		`"sender": {"subAccountType": " ", "email": " ", "bankIdType": " ",
 		"bankId": " ", "correspondentBankId": " ", "achCompanyID": " ", "accountType": "  ", "entityType": " ",
 		"address": {"addressLine2": " ", "postalCode": " "}, `, 1)
 	taken = strings.Replace(taken, `"receiver": {`, `"receiver": {"accountType": " ", "subAccountType": " ",
@@ -832,7 +863,8 @@ func TestBlankTextsOfCreditsAndDebitsAreAbsent(t *testing.T) {
 			t.Errorf("%s: %d %s", path, said.status, said.body)
 		}
 	}
-	const described = `{"externalReferenceId": " ", "paymentAmount": " ", "paymentCurrency": " ", "speed": "Instant",
+	const described = `{"externalReferenceId": " ", "paymentAmount": " ", "paymentCurrency": " ",
+		"speed": "Instant",
 		"sender": {"accountNumber": " "}, "receiver": {"accountNumber": " ", "name": "A", "bank": {"bankId": " "}}}`
 	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", described)
 	for _, code := range []string{
@@ -845,7 +877,10 @@ func TestBlankTextsOfCreditsAndDebitsAreAbsent(t *testing.T) {
 	}
 	debit := strings.NewReplacer("sender", "creditor", "receiver", "debtor").Replace(described)
 	said = b.call(b.program(), http.MethodPost, "/v4/payments/debit", debit)
-	for _, code := range []string{"DEBIT_EXTERNALREF_REQUIRED", "CREDITOR_ACCOUNT_REQUIRED", "DEBTOR_ACCTNUM_REQUIRED"} {
+	for _, code := range []string{
+		"DEBIT_EXTERNALREF_REQUIRED", "CREDITOR_ACCOUNT_REQUIRED",
+		"DEBTOR_ACCTNUM_REQUIRED",
+	} {
 		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"`+code+`"`) {
 			t.Errorf("%s is missing: %d %s", code, said.status, said.body)
 		}
@@ -858,16 +893,24 @@ func TestAValueThatIsNoTextIsTheInvalidOne(t *testing.T) {
 	b := newBank(t)
 	for _, c := range []struct{ from, to, code, says string }{
 		{`"R"`, `{}`, "CREDIT_EXTERNALREF_INVALID", "must be a string"},
-		{`"sender": {"accountUID"`, `"sender": {"accountNumber": [], "x"`, "SENDER_ACCOUNT_INVALID", "must be a string"},
 		{
-			`"receiver": {"beneficiaryId"`, `"receiver": {"accountNumber": 1, "x"`, "BENEFICIARY_ACCTNUM_INVALID",
+			`"sender": {"accountUID"`, `"sender": {"accountNumber": [], "x"`, "SENDER_ACCOUNT_INVALID",
 			"must be a string",
 		},
 		{
-			`"receiver": {`, `"receiver": {"address": {"postalCode": {}}, `, "BENEFICIARY_ADDRESS_POSTALCODE_INVALID",
+			`"receiver": {"beneficiaryId"`,
+			`"receiver": {"accountNumber": 1, "x"`, "BENEFICIARY_ACCTNUM_INVALID",
+			"must be a string",
+		},
+		{
+			`"receiver": {`,
+			`"receiver": {"address": {"postalCode": {}}, `, "BENEFICIARY_ADDRESS_POSTALCODE_INVALID",
 			"must be a string or a number",
 		},
-		{`"sender": {"accountUID"`, `"sender": {"accountUID": {}, "x"`, "SENDER_ACCOUNT_INVALID", "must be a string or a number"},
+		{
+			`"sender": {"accountUID"`, `"sender": {"accountUID": {}, "x"`, "SENDER_ACCOUNT_INVALID",
+			"must be a string or a number",
+		},
 		{`"paymentAmount": 1`, `"paymentAmount": {}`, "CREDIT_AMOUNT_INVALID", "must be a number"},
 	} {
 		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit",
@@ -889,12 +932,14 @@ func TestAMemberThatCannotBeReadHidesNoOtherMistake(t *testing.T) {
 	const besides = "CREDIT_EXTERNALREF_PATTERN FEE_AMOUNT_MIN ADDITIONALINFO_SECCODE_INVALID"
 	for _, try := range []struct{ path, body, codes string }{
 		{
-			"/v4/payments/credit", `{` + beside + `"paymentDate": "2027-05-01", "sender": {"accountUID": "abc"},
+			"/v4/payments/credit",
+			`{` + beside + `"paymentDate": "2027-05-01", "sender": {"accountUID": "abc"},
 				"receiver": {"beneficiaryId": "x"}, "recurrence": {"frequency": "Daily", "payUntil": "EndDate",
 				"endDate": 7}}`,
 			"CREDIT_DATE_INVALID SENDER_ACCOUNT_NUMBER BENEFICIARY_ID_NUMBER RECURRENCE_ENDDATE_INVALID " + besides,
 		}, {
-			"/v4/payments/credit", `{` + beside + `"sender": [], "receiver": {"accountNumber": 7, "name": 7}}`,
+			"/v4/payments/credit",
+			`{` + beside + `"sender": [], "receiver": {"accountNumber": 7, "name": 7}}`,
 			"CREDIT_SENDER_INVALID BENEFICIARY_ACCTNUM_INVALID BENEFICIARY_NAME_INVALID " + besides,
 		}, {
 			"/v4/payments/credit", `{"paymentDate": "soon", "speed": "SPOT", "paymentNotes": 1}`,
@@ -905,7 +950,8 @@ func TestAMemberThatCannotBeReadHidesNoOtherMistake(t *testing.T) {
 				"additionalInfo": {"fxContractNumber": "abc"}`),
 			"CREDIT_DATE_INVALID ADDITIONALINFO_FXCONTRACT_NUMBER FEE_AMOUNT_MIN",
 		}, {
-			"/v4/payments/debit", `{"paymentDate": "soon", "creditor": {"accountUID": "x"}, "speed": "Economy",
+			"/v4/payments/debit",
+			`{"paymentDate": "soon", "creditor": {"accountUID": "x"}, "speed": "Economy",
 				"debtor": {"name": "Rosa"}}`,
 			"DEBIT_DATE_INVALID CREDITOR_ACCOUNT_NUMBER DEBIT_EXTERNALREF_REQUIRED DEBIT_AMOUNT_REQUIRED " +
 				"DEBIT_CURRENCY_REQUIRED DEBTOR_ACCTNUM_REQUIRED ADDITIONALINFO_SECCODE_REQUIRED",

@@ -92,7 +92,8 @@ func TestEveryAmountHasTheDecimalsOfItsCurrency(t *testing.T) {
 				if shown := strings.Replace(got[path], ".", "",
 					1); strings.TrimLeft(shown, "0") != strings.TrimLeft(minor, "0") ||
 					len(got[path])-len(shown) != min(digits, 1) ||
-					digits > 0 && !regexp.MustCompile(fmt.Sprintf(`\.\d{%d}$`, digits)).MatchString(got[path]) {
+					digits > 0 && !regexp.MustCompile(fmt.Sprintf(`\.\d{%d}$`, digits)).
+						MatchString(got[path]) {
 					t.Errorf("%s of %s: %s is %q, %q in dollars", o.name, currency, path, got[path], dollar)
 				}
 			}
@@ -118,8 +119,10 @@ func TestEveryAmountIsReadInTheBanksCurrency(t *testing.T) {
 			},
 			{
 				http.MethodPatch, "/v1/customers/{C}/limits",
-				`[{"entityLimitId": "ACH_PAYMENT_LIMIT_PER_DAY", "entityLimitValue": "%s", "applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}]`,
-				`SELECT ceiling FROM limits WHERE tenant = ? AND code = 'ACH_PAYMENT_LIMIT_PER_DAY' ORDER BY customer LIMIT 1`,
+				`[{"entityLimitId": "ACH_PAYMENT_LIMIT_PER_DAY", "entityLimitValue": "%s",
+					"applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}]`,
+				`SELECT ceiling FROM limits WHERE tenant = ? AND code = 'ACH_PAYMENT_LIMIT_PER_DAY'
+					ORDER BY customer LIMIT 1`,
 			},
 			{
 				http.MethodPatch, "/v3/customers/{C}/accounts/{A}",
@@ -128,8 +131,11 @@ func TestEveryAmountIsReadInTheBanksCurrency(t *testing.T) {
 			},
 			{
 				http.MethodPost, people + "/roles",
-				`{"name": "Payer", "description": "Pays", "applications": [{"name": "Payments", "entitlements": ["View_Payments"], "limits": [{"name": "Daily_Payment_Limits", "value": %s}]}]}`,
-				`SELECT (applications->0->'limits'->0->>'minor')::bigint FROM roles WHERE tenant = ? AND name = 'Payer'`,
+				`{"name": "Payer", "description": "Pays",
+					"applications": [{"name": "Payments", "entitlements": ["View_Payments"],
+					"limits": [{"name": "Daily_Payment_Limits", "value": %s}]}]}`,
+				`SELECT (applications->0->'limits'->0->>'minor')::bigint FROM roles
+					WHERE tenant = ? AND name = 'Payer'`,
 			},
 		} {
 			path := b.names(b.acme.UID, b.operating.UID, b.supplier.UID, number(b.operating)).Replace(w.path)

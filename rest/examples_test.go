@@ -40,7 +40,8 @@ func demoBank(t *testing.T) *bank {
 	made := &coretest.Bank{Core: core.New(core.Options{DB: d, Keys: seal.New(), Now: clock.Now}), Clock: clock}
 	err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw(
-			`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
+			`INSERT INTO tenants (code, name, zone, currency, sandbox)
+				VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
 			Scan(ctx, &made.Tenant)
 	})
 	if err != nil {
@@ -122,8 +123,8 @@ func TestExamplesOfChangesWork(t *testing.T) {
 		Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.All,
 	})
 	var ruth uuid.UUID
-	err := db.Raw(b.DB, `SELECT uid FROM users WHERE tenant = ? AND status = 'Active' ORDER BY login_id LIMIT 1`,
-		int64(b.Tenant)).
+	err := db.Raw(b.DB, `SELECT uid FROM users WHERE tenant = ? AND status = 'Active'
+		ORDER BY login_id LIMIT 1`, int64(b.Tenant)).
 		Scan(t.Context(), &ruth)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +147,8 @@ func TestExamplesOfChangesWork(t *testing.T) {
 				of := path
 				if strings.HasSuffix(path, "/return") || strings.HasSuffix(path, "/recall") ||
 					strings.HasSuffix(path, "/rfi") { // the demo has no such payment
-					of = strings.ReplaceAll(path, "{paymentUID}", b.credited(ctx, demo.Account(1, 0)).String())
+					of = strings.ReplaceAll(path, "{paymentUID}",
+						b.credited(ctx, demo.Account(1, 0)).String())
 				}
 				if strings.HasSuffix(path, "/answer") { // nor one that its network has not answered for good
 					sent := b.sends(ctx, demo.Account(2, 0), payments.Receiver{Contact: demo.Contact(2, 0)})
@@ -303,10 +305,11 @@ func (b *bank) ofAnotherSeries(ctx context.Context, path string) string {
 	var payment payments.UID
 	var series payments.RecurrenceUID
 	err := db.Raw(b.DB,
-		"SELECT uid, recurrence FROM payments WHERE tenant = ? AND recurrence > 1 ORDER BY recurrence LIMIT 1",
-		int64(b.Tenant)).Scan(ctx, &payment, &series)
+		"SELECT uid, recurrence FROM payments WHERE tenant = ? AND recurrence > 1 "+
+			"ORDER BY recurrence LIMIT 1", int64(b.Tenant)).Scan(ctx, &payment, &series)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return strings.NewReplacer("{paymentUID}", payment.String(), "{recurrenceId}", series.String()).Replace(path)
+	return strings.NewReplacer("{paymentUID}", payment.String(), "{recurrenceId}", series.String()).
+		Replace(path)
 }

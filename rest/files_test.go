@@ -99,7 +99,8 @@ func TestAFileSearchNeedsALegalEntity(t *testing.T) {
 	}
 	caller.Entity = 0
 	for _, path := range []string{"/v1/files/search", "/v2/files/search"} {
-		b.call(access.With(t.Context(), caller), http.MethodPost, path, `{"fileName": "pay", "fileNumber": "1"}`).
+		b.call(access.With(t.Context(), caller), http.MethodPost, path,
+			`{"fileName": "pay", "fileNumber": "1"}`).
 			refused(t, path, http.StatusBadRequest, "BULKFILE_TOKENLE_NOTFOUND", "legal entity")
 	}
 }
@@ -185,7 +186,8 @@ func TestAFileTellsWhyAPaymentOfItWasCancelled(t *testing.T) {
 	}
 	first := func() payment {
 		var is struct{ Data []payment }
-		if said := b.get(b.program(), path); json.Unmarshal([]byte(said.body), &is) != nil || len(is.Data) == 0 {
+		if said := b.get(b.program(), path); json.Unmarshal([]byte(said.body), &is) != nil ||
+			len(is.Data) == 0 {
 			t.Fatal(said.body)
 		}
 		return is.Data[0]
@@ -297,7 +299,8 @@ func TestTheOldestUploadLeadsToTodays(t *testing.T) {
 	for _, path := range []string{
 		"/bulkpayment/files?customerUID=" + of, "/v1/payments/customers/" + of + "/files/csv",
 	} {
-		if !rest.IsUpload(request(http.MethodPost, path, "")) || rest.IsUpload(request(http.MethodPut, path, "")) {
+		if !rest.IsUpload(request(http.MethodPost, path, "")) ||
+			rest.IsUpload(request(http.MethodPut, path, "")) {
 			t.Errorf("POST %s alone brings a file", path)
 		}
 	}

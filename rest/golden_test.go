@@ -94,7 +94,8 @@ var operations = []operation{
 	},
 	{
 		"exceptions_search", http.MethodPost, "/v2/positivepay/exception/search?page=1&records=10",
-		`{"paymentUID": "{E}", "status": "pending, APPROVED", "secCode": "CCD", "amountFrom": 25, "amountTo": 25.00}`,
+		`{"paymentUID": "{E}", "status": "pending, APPROVED", "secCode": "CCD", "amountFrom": 25,
+			"amountTo": 25.00}`,
 	},
 	{"virtual_accounts_get", http.MethodGet, "/v2/{C}/virtual-accounts/{D}", ""},
 	{
@@ -102,7 +103,8 @@ var operations = []operation{
 		`{"customerUID": {C}, "accountName": "suite", "status": ["Active"]}`,
 	},
 	{
-		"virtual_transactions_search", http.MethodPost, "/v2/virtual-accounts/transactions/search?page=0&size=10",
+		"virtual_transactions_search",
+		http.MethodPost, "/v2/virtual-accounts/transactions/search?page=0&size=10",
 		`{"customerUID": {C}, "accountNumber": {D}, "creditDebitType": "Credit"}`,
 	},
 	{"positive_rules_get", http.MethodGet, "/v2/positivepay/rules/{Y}", ""},
@@ -162,7 +164,8 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 		"{I}", came.String(), "{sent}", gone.String(), "{T}", transfer.String(), "{M}", first.String(), "{Q}",
 		series.String(), "{Y}",
 		rule.String(), "{W}", stopped.String(), "{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{O}",
-		coretest.AccountNumber(b.purse.UID), "{G}", file.String(), "{V}", offer.String(), "{Z}", deal.String(),
+		coretest.AccountNumber(b.purse.UID), "{G}",
+		file.String(), "{V}", offer.String(), "{Z}", deal.String(),
 		"{E}", held.String(), "{J}", waiting.String(), "{D}", coretest.VirtualNumber(virtual), "{in}",
 		"in", "{out}", "out")
 }

@@ -112,9 +112,11 @@ func (b *bank) rents() *payments.Payment {
 		_, err := tx.NewInsert().Model(&p).Exec(ctx)
 		if err == nil {
 			_, err = tx.NewRaw(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment,
-				journal, amount, currency, at, client, reach) SELECT ?0, 7, ?1, ?2, ?3, ?4, min(id), ?5, 'USD', ?6,
+				journal, amount, currency, at, client, reach)
+				SELECT ?0, 7, ?1, ?2, ?3, ?4, min(id), ?5, 'USD', ?6,
 				  'operator', 'Bank' FROM journals
-				WHERE tenant = ?0`, b.Tenant, p.Virtual, b.acme.UID, p.ReceiverAccount, p.UID, p.Minor, coretest.Start).Exec(ctx)
+				WHERE tenant = ?0`, b.Tenant, p.Virtual, b.acme.UID, p.ReceiverAccount, p.UID, p.Minor,
+				coretest.Start).Exec(ctx)
 		}
 		return err
 	})
@@ -143,7 +145,8 @@ func (b *bank) debited(of accounts.UID) (uid payments.UID) {
 		_, err = b.Payments.Receive(access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone()))
 	}
 	if err == nil {
-		err = b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ? AND entry_type = 'DEBIT' AND direction = 'IN'`, b.Tenant).
+		err = b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ? AND entry_type = 'DEBIT'
+			AND direction = 'IN'`, b.Tenant).
 			Scan(b.t.Context(), &uid)
 	}
 	if err != nil {
@@ -292,9 +295,11 @@ func TestAPaymentThatCameInSaysWhoPays(t *testing.T) {
 	b.receives(operation{path: "{I}"})
 	found := b.call(b.program(), http.MethodGet, "/v3/payments/"+b.came.String(), "")
 	for _, member := range []string{
-		`"wireType":"INCOMING_PAYMENT"`, `"senderName":"Customer of another bank"`, `"senderBankId":"021000021"`,
+		`"wireType":"INCOMING_PAYMENT"`,
+		`"senderName":"Customer of another bank"`, `"senderBankId":"021000021"`,
 		`"senderAccountUID":""`, `"senderAccountNumber":"****2233"`, `"receiverBankId":"611090001"`,
-		`"counterPartyId":"` + b.partner.UID.String() + `"`, `"status":"PROCESSED"`, `"memoPostStatus":"POSTED"`,
+		`"counterPartyId":"` + b.partner.UID.String() + `"`,
+		`"status":"PROCESSED"`, `"memoPostStatus":"POSTED"`,
 		`"entryType":"CREDIT"`, `"deliveryMethod":"FEDNOW"`,
 	} {
 		if !strings.Contains(found.body, member) {
@@ -368,13 +373,15 @@ func TestAListOfExceptionsIsCalledByItsNameInTheRequest(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.call(b.program(), http.MethodPut, "/v2/positivepay/exception/approveall", `{}`).
-		refused(t, "the older form", http.StatusBadRequest, "PPD001", "paymentUID: must name at least one payment")
+		refused(t, "the older form", http.StatusBadRequest, "PPD001",
+			"paymentUID: must name at least one payment")
 	b.call(b.program(), http.MethodPatch, "/v1/positivepay/payments/decisions/approve", `{}`).
 		refused(t, "today's", http.StatusBadRequest, "PPD001", "ids: must name at least one payment")
 	for ids, why := range map[string]string{
 		`[4711]`: "no such exception", `["4711", 4712]`: "no such exception", `[4711.0]`: "no such exception",
-		`4711`: "must be a list", `[4711, {}]`: "[1]: must be a string or a number", `[4711, ""]`: "[1]: must be an id",
-		`[null]`: "[0]: must be an id", `["x"]`: "[0]: must be the digits", `[1.5]`: "[0]: must be the digits",
+		`4711`: "must be a list", `[4711, {}]`: "[1]: must be a string or a number",
+		`[4711, ""]`: "[1]: must be an id",
+		`[null]`:     "[0]: must be an id", `["x"]`: "[0]: must be the digits", `[1.5]`: "[0]: must be the digits",
 	} {
 		b.call(b.program(), http.MethodPut, "/v2/positivepay/exception/approveall", `{"paymentUID": `+ids+`}`).
 			refused(t, ids, http.StatusBadRequest, "PPD001", why)

@@ -9,10 +9,14 @@ import (
 
 // abroad is a credit in euros to an account in Germany; info is what its additionalInfo says.
 func abroad(b *bank, amount, info string) string {
-	return fmt.Sprintf(`{"externalReferenceId": "INV-7", "paymentAmount": %s, "paymentCurrency": "EUR", "speed": "SPOT",
-		"paymentNotes": "Machines", "sender": {"accountUID": "%s"}, "receiver": {"accountNumber": "DE89370400440532013000",
-		"name": "Juergen Mueller", "accountCurrency": "EUR", "bank": {"bankIdType": "SWIFT", "swiftCode": "MUSTDEFF"},
-		"intermediaryBank": {"bankIdType": "SWIFT", "swiftCode": "GOBEUS33", "name": "Go Between"}}, "additionalInfo": {%s}}`,
+	return fmt.Sprintf(`{"externalReferenceId": "INV-7", "paymentAmount": %s, "paymentCurrency": "EUR",
+		"speed": "SPOT",
+		"paymentNotes": "Machines", "sender": {"accountUID": "%s"},
+		"receiver": {"accountNumber": "DE89370400440532013000",
+		"name": "Juergen Mueller", "accountCurrency": "EUR",
+		"bank": {"bankIdType": "SWIFT", "swiftCode": "MUSTDEFF"},
+		"intermediaryBank": {"bankIdType": "SWIFT", "swiftCode": "GOBEUS33", "name": "Go Between"}},
+		"additionalInfo": {%s}}`,
 		amount, b.purse.UID, info)
 }
 
@@ -28,7 +32,8 @@ func (b *bank) trades(amount string) string {
 	b.t.Helper()
 	quote := b.call(b.program(), http.MethodPost, "/v3/fx/quote",
 		fmt.Sprintf(`{"customerIdType": "CustomerUID", "customerUID": "%s",
-		"sellCurrency": "USD", "buyCurrency": "EUR", "transferAmount": %s, "productType": "SPOT", "tenor": "SPOT"}`, b.partner.UID, amount))
+		"sellCurrency": "USD", "buyCurrency": "EUR", "transferAmount": %s,
+		"productType": "SPOT", "tenor": "SPOT"}`, b.partner.UID, amount))
 	trade := b.call(b.program(), http.MethodPut, "/v2/fx/accept",
 		`{"quoteUUID": "`+member(quote.body, "quoteUUID")+`"}`)
 	number := member(trade.body, "forexContractNo")
@@ -42,7 +47,8 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.Directory()
-	b.Exec(`UPDATE accounts SET enable_international_wires = true, enable_swift = true WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
+	b.Exec(`UPDATE accounts SET enable_international_wires = true, enable_swift = true
+		WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
 	number := b.trades("100")
 	contract := `"fxContractNumber": "` + number + `"`
 	for body, codes := range map[string][]string{
@@ -50,7 +56,8 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 		abroad(b, "100", `"fxContractNumber": "9999"`): {"ADDITIONALINFO_FXCONTRACT_NOTFOUND"},
 		abroad(b, "100", ""):                           {"ADDITIONALINFO_FXCONTRACT_REQUIRED"},
 		strings.Replace(abroad(b, "100", contract), `"swiftCode": "MUSTDEFF"`, `"name": "M"`,
-			1): {"RECEIVERBANK_SWIFT_REQUIRED"}, strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "MUST",
+			1): {"RECEIVERBANK_SWIFT_REQUIRED"},
+		strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "MUST",
 			1): {"RECEIVERBANK_SWIFT_INVALID"},
 		strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "NONEDEFF",
 			1): {"RECEIVERBANK_SWIFT_NOTFOUND"},
@@ -81,7 +88,8 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 		http.StatusBadRequest, "FX001", "a payment uses the trade")
 	got := b.get(b.program(), "/v3/payments/"+uid)
 	for _, text := range []string{
-		`"deliveryMethod":"SWIFT"`, `"senderCurrency":"USD"`, `"receiverCurrency":"EUR"`, `"receiverAmount":100.00`,
+		`"deliveryMethod":"SWIFT"`, `"senderCurrency":"USD"`,
+		`"receiverCurrency":"EUR"`, `"receiverAmount":100.00`,
 		`"forexContract":"` + number + `"`, `"receiverBankIdType":"SWIFT"`, `"receiverBankId":"MUSTDEFF"`,
 		`"receiverBankCountry":"Germany"`,
 		`"intermediaryReceiver":true`, `"intermediaryReceiverId":"GOBEUS33"`, `"paymentDate":"2026-11-20"`,
@@ -101,7 +109,8 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 		`{"currency": "USD"}`:              true, // the sender's
 		`{"currency": "EUR"}`:              false,
 	} {
-		said := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 10, `+filter[1:])
+		said := b.call(b.program(), http.MethodPost, "/v3/payments/search",
+			`{"page": 1, "limit": 10, `+filter[1:])
 		if said.status != http.StatusOK || strings.Contains(said.body, `"paymentUID":`+uid) != found {
 			t.Errorf("%s: %d %s", filter, said.status, said.body)
 		}
@@ -113,13 +122,16 @@ func TestAWireNamesItsBanks(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.Directory()
-	b.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
-	const wire = `{"externalReferenceId": "INV-8", "paymentAmount": 12.50, "paymentCurrency": "USD", "speed": "Express",
-		"paymentNotes": "Machines", "sender": {"accountUID": "%s"%s}, "receiver": {"accountNumber": "DE89370400440532013000",
+	b.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`,
+		b.Tenant, b.purse.UID)
+	const wire = `{"externalReferenceId": "INV-8", "paymentAmount": 12.50, "paymentCurrency": "USD",
+		"speed": "Express",
+		"paymentNotes": "Machines", "sender": {"accountUID": "%s"%s},
+		"receiver": {"accountNumber": "DE89370400440532013000",
 		"name": "Juergen Mueller", "accountCurrency": "USD",
 		"address": {"addressLine1": "Mainzer Landstr. 1", "city": "Frankfurt", "countryCode": "DE"},
-		"bank": {"bankIdType": "SWIFT", "swiftCode": "MUSTDEFF", "accountType": "Others", "accountNumber": "77001122"},
-		"intermediaryBank": {"bankIdType": %s, "name": "Go Between"}}}`
+		"bank": {"bankIdType": "SWIFT", "swiftCode": "MUSTDEFF", "accountType": "Others",
+		"accountNumber": "77001122"}, "intermediaryBank": {"bankIdType": %s, "name": "Go Between"}}}`
 	send := func(correspondent, between string) said {
 		return b.call(b.program(), http.MethodPost, "/v4/payments/credit",
 			fmt.Sprintf(wire, b.purse.UID, correspondent, between))

@@ -15,10 +15,12 @@ func TestALimitUpdateNamesWhatIsWrong(t *testing.T) {
 			"x1", `[{"entityLimitId": "` + day + `", "entityLimitValue": "1"}]`, "CUSTOMER_CUSTOMERID_NUMBER",
 		},
 		"zeros": {
-			"000", `[{"entityLimitId": "` + day + `", "entityLimitValue": "1"}]`, "CUSTOMER_CUSTOMERID_ALLZERO",
+			"000",
+			`[{"entityLimitId": "` + day + `", "entityLimitValue": "1"}]`, "CUSTOMER_CUSTOMERID_ALLZERO",
 		},
 		"nobody": {
-			"4711", `[{"entityLimitId": "` + day + `", "entityLimitValue": "1"}]`, "CUSTOMER_CUSTOMERID_NOTFOUND",
+			"4711",
+			`[{"entityLimitId": "` + day + `", "entityLimitValue": "1"}]`, "CUSTOMER_CUSTOMERID_NOTFOUND",
 		},
 		"nobody, empty": {"4711", `[]`, "CUSTOMER_CUSTOMERID_NOTFOUND"},
 		"another's": {
@@ -66,7 +68,8 @@ func TestALimitUpdateNamesWhatIsWrong(t *testing.T) {
 		if c.customer == "" {
 			path = b.path("/v1/customers/{C}/limits")
 		}
-		b.call(b.program(), http.MethodPatch, path, c.body).refused(t, name, http.StatusBadRequest, c.code, "")
+		b.call(b.program(), http.MethodPatch, path, c.body).
+			refused(t, name, http.StatusBadRequest, c.code, "")
 	}
 	plain := request(http.MethodPatch, b.path("/v1/customers/{C}/limits"), `[]`)
 	plain.Header.Set("Content-Type", "text/plain")

@@ -18,9 +18,12 @@ func TestOlderFormsSendLimitsOfWhatIsOff(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	at := fmt.Sprintf("/customers/%s/accounts", b.bare.UID)
-	account := `{"accountName": "Sample", "accountNumber": "%s", "accountType": "Deposit", "accountSubType": "Checking", "currency": "USD", "countryCode": "US",
-		"externalReferenceId": "x", "systemOfRecords": "Other Core", "routingNumber": "021000021", "masterGl": "201000", "enableWire": "Yes", %s}`
-	off := `"enableCallbacks": false, "callbackLimit": 100.50, "isUnderWritten": false, "isAchPrefund": false, "debitExposureLimit": 1000, "creditExposureLimit": 1000`
+	account := `{"accountName": "Sample", "accountNumber": "%s", "accountType": "Deposit",
+		"accountSubType": "Checking", "currency": "USD", "countryCode": "US",
+		"externalReferenceId": "x", "systemOfRecords": "Other Core", "routingNumber": "021000021",
+		"masterGl": "201000", "enableWire": "Yes", %s}`
+	off := `"enableCallbacks": false, "callbackLimit": 100.50, "isUnderWritten": false, "isAchPrefund": false,
+		"debitExposureLimit": 1000, "creditExposureLimit": 1000`
 	for i, generation := range []string{"", "/v2"} {
 		opened := b.call(b.Staff(), http.MethodPost, generation+at,
 			fmt.Sprintf(account, fmt.Sprint("99000", i), off))
@@ -126,14 +129,17 @@ func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	made := b.call(b.Staff(), http.MethodPost, "/customers",
-		`{"externalReferenceId": "e", "legalName": "Old Form", "shortName": "OLDFORM", "customerType": "Consumer", "taxId": "12-3456789",
-		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "city": "Erie", "state": "PA", "countryCode": "US"},
+		`{"externalReferenceId": "e", "legalName": "Old Form", "shortName": "OLDFORM",
+		"customerType": "Consumer", "taxId": "12-3456789",
+		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "city": "Erie",
+		"state": "PA", "countryCode": "US"},
 		"language": "", "costCenter": "", "relationshipManager": "", "originatingOfficer": "", "note": ""}`)
 	var body struct{ Data struct{ CustomerUID string } }
 	if err := json.Unmarshal([]byte(made.body), &body); err != nil || made.status != http.StatusOK {
 		t.Fatalf("%d %s", made.status, made.body)
 	}
-	blank := `{"note": "x", "language": "", "costCenter": "", "relationshipManager": " ", "originatingOfficer": ""}`
+	blank := `{"note": "x", "language": "", "costCenter": "", "relationshipManager": " ",
+		"originatingOfficer": ""}`
 	for _, generation := range []string{"", "/v2"} {
 		if said := b.call(b.Staff(), http.MethodPut, generation+"/customers/"+body.Data.CustomerUID,
 			blank); said.status != http.StatusOK {
@@ -149,9 +155,12 @@ func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
 func TestTheOldestFormTakesLongerTaxIDsAndAnyLanguage(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	customer := `{"externalReferenceId": "e", "legalName": "Jo Free", "shortName": "JOFREE", "customerType": "Consumer", "taxId": "123-45-6789",
-		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "addressLine2": "", "city": "Erie", "state": "PA", "postalCode": "16501", "countryCode": "US"},
-		"language": "French", "costCenter": "CC1", "relationshipManager": "mjones", "originatingOfficer": "mjones"}`
+	customer := `{"externalReferenceId": "e", "legalName": "Jo Free", "shortName": "JOFREE",
+		"customerType": "Consumer", "taxId": "123-45-6789",
+		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "addressLine2": "",
+		"city": "Erie", "state": "PA", "postalCode": "16501", "countryCode": "US"},
+		"language": "French", "costCenter": "CC1", "relationshipManager": "mjones",
+		"originatingOfficer": "mjones"}`
 	b.call(b.Staff(), http.MethodPost, "/v2/customers", customer).refused(t, "v2", http.StatusBadRequest,
 		"CUST001", "taxId: must have at most 10 characters")
 	made := b.call(b.Staff(), http.MethodPost, "/customers", customer)
@@ -170,7 +179,8 @@ func TestTheOldestFormTakesLongerTaxIDsAndAnyLanguage(t *testing.T) {
 	}
 	if said := b.call(b.Staff(), http.MethodPut, "/v2"+at,
 		string(shown.Data[0])); said.status != http.StatusOK ||
-		!strings.Contains(said.body, `"taxId":"****4321"`) || !strings.Contains(said.body, `"language":"French"`) {
+		!strings.Contains(said.body, `"taxId":"****4321"`) ||
+		!strings.Contains(said.body, `"language":"French"`) {
 		t.Errorf("%d %s", said.status, said.body)
 	}
 }
@@ -218,10 +228,13 @@ func TestConflictsHaveCodesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	at := fmt.Sprintf("/v3/customers/%s/accounts", b.acme.UID)
-	account := `{"accountName": "Second", "accountNumber": %q, "accountType": "Deposit", "accountSubType": "Checking", "currency": "USD", "countryCode": "US",
+	account := `{"accountName": "Second", "accountNumber": %q, "accountType": "Deposit",
+		"accountSubType": "Checking", "currency": "USD", "countryCode": "US",
 		"systemOfRecords": "Other Core", "routingNumber": "021000021", "masterGl": "201000",
-		"accountFeatures": {"achFeature": {"enableACH": true, "achCompanyId": "1234567890", "enableOffset": true, "defaultOffset": %t}}}`
-	pseudo := `{"accountName": "x", "accountNumber": "77", "accountType": "Deposit", "accountSubType": "Pseudo", "currency": "USD", "countryCode": "US",
+		"accountFeatures": {"achFeature": {"enableACH": true, "achCompanyId": "1234567890",
+		"enableOffset": true, "defaultOffset": %t}}}`
+	pseudo := `{"accountName": "x", "accountNumber": "77", "accountType": "Deposit",
+		"accountSubType": "Pseudo", "currency": "USD", "countryCode": "US",
 		"systemOfRecords": "Other Core", "routingNumber": "021000021", "masterGl": "1", "fboAccountNumber": "4711"}`
 	for _, c := range []struct{ body, code string }{
 		{fmt.Sprintf(account, number(b.operating), false), "ACCOUNT_ACCOUNTNUMBER_CONFLICT"},
@@ -244,9 +257,15 @@ func TestWhatNobodyKnowsIsCalledUnknown(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for body, message := range map[string]string{
-		`{"limits": [{"appName": "Acme Wires", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`:       "limits[0].appName: no application with limits is called so",
-		`{"limits": [{"appName": "Payments", "appLimits": [{"key": "NOBODYS", "value": "1"}]}]}`:                           "limits[0].appLimits[0].key: no limit is called so",
-		`{"limits": [{"appName": "Foreign_Exchange", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`: "limits[0].appName: the limit ACH_PAYMENT_LIMIT_PER_DAY is one of Payments",
+		`{"limits": [{"appName": "Acme Wires",
+			"appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`: "limits[0].appName: " +
+			"no application with limits is called so",
+		`{"limits": [{"appName": "Payments",
+			"appLimits": [{"key": "NOBODYS", "value": "1"}]}]}`: "limits[0].appLimits[0].key: " +
+			"no limit is called so",
+		`{"limits": [{"appName": "Foreign_Exchange",
+			"appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`: "limits[0].appName: " +
+			"the limit ACH_PAYMENT_LIMIT_PER_DAY is one of Payments",
 	} {
 		b.call(b.Staff(), http.MethodPut, "/v2/customers/"+b.acme.UID.String(), body).refused(t, body,
 			http.StatusBadRequest, "CUST001", message)
@@ -280,7 +299,8 @@ func TestPeopleHaveTheNamesThatTheyHave(t *testing.T) {
 	}
 	for _, name := range []string{"Jo\u200bhn", "\u202enhoJ", "Jo\u200dhn", "Jo\u3164hn", "John3"} {
 		text, _ := json.Marshal(map[string]string{"lastName": name})
-		b.call(b.Staff(), http.MethodPut, at, string(text)).refused(t, name, http.StatusBadRequest, "", "lastName")
+		b.call(b.Staff(), http.MethodPut, at, string(text)).
+			refused(t, name, http.StatusBadRequest, "", "lastName")
 	}
 }
 
@@ -327,7 +347,8 @@ func TestTheRightSpellingOfAMisspeltNameIsTaken(t *testing.T) {
 	}
 	customer := fmt.Sprintf("/customers/%s", b.acme.UID)
 	if said := b.call(b.program(), http.MethodPut, customer,
-		`{"additionalProfileDetails": [{"restrictedAccess": true, "detailsOfCharge": "BEN"}]}`); said.status != http.StatusOK {
+		`{"additionalProfileDetails": [{"restrictedAccess": true,
+			"detailsOfCharge": "BEN"}]}`); said.status != http.StatusOK {
 		t.Fatalf("%d %s", said.status, said.body)
 	}
 	shown := b.get(b.program(), customer).body

@@ -15,14 +15,19 @@ func TestABookTransferNamesWhatItCannotDo(t *testing.T) {
 	b := newBank(t)
 	body := func(more string) string {
 		return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentDate": "11-18-2026",
-			"senderAccount": {"accountUID": %q}, "receiverAccount": {"accountUID": %q}%s}`, b.purse.UID, b.operating.UID, more)
+			"senderAccount": {"accountUID": %q}, "receiverAccount": {"accountUID": %q}%s}`, b.purse.UID,
+			b.operating.UID, more)
 	}
 	for body, message := range map[string]string{
-		body(`, "recurrence": {"frequency": "Daily", "payUntil": "EndDate"}`): "recurrence.endDate: is required where payUntil is EndDate",
-		body(`, "recurrence": {}`):                                    "recurrence.frequency: is required; recurrence.payUntil: is required",
-		body(`, "recurrence": "Daily"`):                               "recurrence: must be an object",
-		body(`, "additionalInfo": {"senderAccountTokenId": "a:1"}`):   "additionalInfo.senderAccountTokenId: accounts have no tokens",
-		body(`, "additionalInfo": {"receiverAccountTokenId": "a:1"}`): "additionalInfo.receiverAccountTokenId: accounts have no tokens",
+		body(`, "recurrence": {"frequency": "Daily", "payUntil": "EndDate"}`): "recurrence.endDate: " +
+			"is required where payUntil is EndDate",
+		body(`, "recurrence": {}`): "recurrence.frequency: is required; " +
+			"recurrence.payUntil: is required",
+		body(`, "recurrence": "Daily"`): "recurrence: must be an object",
+		body(`, "additionalInfo": {"senderAccountTokenId": "a:1"}`): "additionalInfo.senderAccountTokenId: " +
+			"accounts have no tokens",
+		body(`, "additionalInfo": {"receiverAccountTokenId": "a:1"}`): "additionalInfo.receiverAccountTokenId: " +
+			"accounts have no tokens",
 		strings.ReplaceAll(body(""), "11-18-2026",
 			"2026-11-18"): "paymentDate: must be a date in the form MM-DD-YYYY",
 		strings.ReplaceAll(body(""), "11-18-2026", "11-17-2026"): "paymentDate: must be today or later",
@@ -32,7 +37,9 @@ func TestABookTransferNamesWhatItCannotDo(t *testing.T) {
 			"4711"): "receiverAccount.accountUID: must be an account",
 		strings.ReplaceAll(body(""), b.operating.UID.String(),
 			b.hidden.UID.String()): "receiverAccount.accountUID: must be an account",
-		`{}`: "senderAccount.accountUID: is required, or an accountNumber instead; receiverAccount.accountUID: is required, or an accountNumber instead; paymentAmount: is required; externalReferenceId: is required; paymentDate: is required",
+		`{}`: "senderAccount.accountUID: is required, or an accountNumber instead; " +
+			"receiverAccount.accountUID: is required, or an accountNumber instead; paymentAmount: " +
+			"is required; externalReferenceId: is required; paymentDate: is required",
 	} {
 		b.call(b.program(), http.MethodPost, "/v3/payments/booktransfer", body).refused(t, body,
 			http.StatusBadRequest, "BOOKTRF001", "Book transfer failed: "+message)
@@ -139,7 +146,8 @@ func TestADateIsMonthDayYear(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, text := range []string{
-		"2026-11-18", "18-11-2026", "02-29-2027", "1-2-2027", "11/18/2026", "11-18-26", "01-01-0001", "11-18-2026 ",
+		"2026-11-18", "18-11-2026", "02-29-2027", "1-2-2027",
+		"11/18/2026", "11-18-26", "01-01-0001", "11-18-2026 ",
 	} {
 		for path, body := range map[string]string{
 			"/v3/payments/search":                              `{"page": 1, "limit": 1, "toDate": %q}`,

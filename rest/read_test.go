@@ -125,11 +125,13 @@ func TestPagesAreCutByNumber(t *testing.T) {
 	b := newBank(t)
 	for _, c := range []struct{ path, pagination, item string }{
 		{
-			"/v2/customers?page=2&limit=1", `{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":1}`,
+			"/v2/customers?page=2&limit=1",
+			`{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":1}`,
 			"Acme",
 		},
 		{
-			"/customers?Page=2&limit=2", `{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":2}`,
+			"/customers?Page=2&limit=2",
+			`{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":2}`,
 			"Bare",
 		},
 		{
@@ -273,7 +275,8 @@ func TestBalancesAreShownOnlyWhenAskedForAndKeptHere(t *testing.T) {
 	for _, generation := range []string{"", "/v2", "/v3"} {
 		for _, query := range []string{"", "?includeAccountBalance=false"} {
 			if body := b.get(b.program(),
-				b.path(generation+"/customers/{C}/accounts/{A}"+query)).body; strings.Contains(body, "ledgerBalance") ||
+				b.path(generation+"/customers/{C}/accounts/{A}"+query)).
+				body; strings.Contains(body, "ledgerBalance") ||
 				strings.Contains(body, "availableBalance") {
 				t.Errorf("%s without balances: %s", generation, body)
 			}
@@ -313,7 +316,8 @@ func TestBodiesThatAreNotOneJSONObjectAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, body := range []string{
-		"null", "[]", `"x"`, "1", "{", `{"a": 1,}`, "{} {}", "{} x", "\ufeff{}", "{\"a\": \"\xff\"}", `{'a': 1}`,
+		"null", "[]", `"x"`, "1", "{", `{"a": 1,}`, "{} {}",
+		"{} x", "\ufeff{}", "{\"a\": \"\xff\"}", `{'a': 1}`,
 		`{"a": 01}`, `{"a": NaN}`,
 		`{"paymentRail": "ACH", "paymentRail": "RTP"}`, `{"x": {"a": 1, "a": 2}}`,
 		strings.Repeat(`{"a":`, 10000) + "1" + strings.Repeat("}", 10000),
@@ -343,7 +347,8 @@ func TestABodyAsAWholeHasNoCodeOfAField(t *testing.T) {
 	} {
 		method, at, _ := strings.Cut(b.path(path), " ")
 		for _, body := range []string{"[]", "{", `{"a": 1, "a": 1}`} {
-			b.call(b.program(), method, at, body).refused(t, path+" "+body, http.StatusBadRequest, code, "body: must")
+			b.call(b.program(), method, at, body).
+				refused(t, path+" "+body, http.StatusBadRequest, code, "body: must")
 		}
 	}
 	said := b.call(b.program(), http.MethodPost, b.path("/v3/customers/{C}/accounts"), "[]")

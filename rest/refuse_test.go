@@ -130,7 +130,8 @@ func TestWhatIsAnothersLooksAbsent(t *testing.T) {
 			continue // it names no existing thing
 		}
 		absent := b.at(b.program(), o, 1999999, 199999999, 199999998, "0000000001")
-		theirs := b.at(b.program(), o, foreign.UID, account.UID, contact.UID, coretest.AccountNumber(account.UID))
+		theirs := b.at(b.program(), o, foreign.UID, account.UID, contact.UID,
+			coretest.AccountNumber(account.UID))
 		direct := b.at(b.program(), o, b.direct.UID, b.hidden.UID, b.stranger.UID, number(b.hidden))
 		crossed := b.at(b.program(), o, b.acme.UID, b.hidden.UID, b.stranger.UID, number(b.hidden))
 		for _, answer := range []said{absent, theirs, direct, crossed} {
@@ -172,10 +173,12 @@ func TestStaffSeeEveryCustomerAndAPartnerItsOwn(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, path := range []string{"/customers?Page=1&limit=1000", "/v2/customers?page=1&limit=1000"} {
-		if body := b.get(b.Reader(), path).body; !b.leaks(body) || !strings.Contains(body, `"totalRecords":5`) {
+		if body := b.get(b.Reader(), path).body; !b.leaks(body) ||
+			!strings.Contains(body, `"totalRecords":5`) {
 			t.Errorf("staff see %s", body)
 		}
-		if body := b.get(b.program(), path).body; b.leaks(body) || !strings.Contains(body, `"totalRecords":3`) {
+		if body := b.get(b.program(), path).body; b.leaks(body) ||
+			!strings.Contains(body, `"totalRecords":3`) {
 			t.Errorf("a partner sees %s", body)
 		}
 	}
@@ -327,9 +330,10 @@ func TestHEADAnswersLikeGETWithoutABody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer head.Body.Close()
-	if head.StatusCode != http.StatusOK || head.ContentLength != got.ContentLength || head.ContentLength <= 0 {
-		t.Errorf("HEAD: %d, length %d; GET: %d, length %d", head.StatusCode, head.ContentLength, got.StatusCode,
-			got.ContentLength)
+	if head.StatusCode != http.StatusOK || head.ContentLength != got.ContentLength ||
+		head.ContentLength <= 0 {
+		t.Errorf("HEAD: %d, length %d; GET: %d, length %d", head.StatusCode, head.ContentLength,
+			got.StatusCode, got.ContentLength)
 	}
 }
 
@@ -350,7 +354,9 @@ func TestARequestThatIsTurnedAwayIsAnsweredByItsOperation(t *testing.T) {
 		},
 		{
 			"/v1/customers/lookup/1", access.ErrUnauthenticated, 401,
-			`{"errors":[{"code":"API901","message":"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank"}]}`,
+			`{"errors":[{"code":"API901",` +
+				`"message":"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); ` +
+				`it is missing, cut, ended or of another bank"}]}`,
 		},
 		{
 			"/v1/customers/1/signatories", access.ErrDenied, 403,
@@ -411,7 +417,8 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 	b.receives(operation{name: "rfi_history", path: "{I}"})
 	b.receives(operation{path: "/v2/virtual-accounts/transactions/search"})
 	if _, err := b.Owner().
-		Exec(`DROP TABLE banks, fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles, sandbox_clocks, fx_trades, virtual_accounts, information_requests CASCADE`); err != nil {
+		Exec(`DROP TABLE banks, fee_tiers, limit_usage, signatories, balances, accounts, contacts, users,
+			roles, sandbox_clocks, fx_trades, virtual_accounts, information_requests CASCADE`); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operations[3:] { // all except those that read only customers
@@ -485,7 +492,8 @@ func TestTheLookupNeedsItsPermissionOrTheTwoThatFindTheSame(t *testing.T) {
 		}
 	}
 	for _, may := range [][]access.Permission{{access.ViewCustomers}, {access.ViewAccounts}} {
-		b.get(b.As(may...), path).refused(t, fmt.Sprint(may), http.StatusForbidden, "LKUP_ACCESS_DENIED", "may not")
+		b.get(b.As(may...), path).refused(t, fmt.Sprint(may), http.StatusForbidden,
+			"LKUP_ACCESS_DENIED", "may not")
 	}
 }
 

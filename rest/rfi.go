@@ -115,7 +115,10 @@ type rfiSent struct {
 }
 
 func rfiSentOf(s *payments.SavedInformation) rfiSent {
-	return rfiSent{"Request for information sent", s.Payment.String(), s.Rail, s.At.UTC().Format(time.RFC3339)}
+	return rfiSent{
+		"Request for information sent", s.Payment.String(), s.Rail,
+		s.At.UTC().Format(time.RFC3339),
+	}
 }
 
 func (a *api) listInformation(r *http.Request) (answer, error) {

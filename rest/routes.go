@@ -23,8 +23,10 @@ func (a *api) routes(r chi.Router) {
 
 	r.Get("/v1/customers/{customerId}/signatories", a.answer(signatoriesV1, a.listSignatories))
 	r.Post("/v1/customers/{customerId}/signatories", a.answer(signatoriesV1, a.addSignatory))
-	r.Patch("/v1/customers/{customerId}/signatories/{signatoryId}", a.answer(signatoriesV1, a.changeSignatory))
-	r.Delete("/v1/customers/{customerId}/signatories/{signatoryId}", a.answer(signatoriesV1, a.removeSignatory))
+	r.Patch("/v1/customers/{customerId}/signatories/{signatoryId}",
+		a.answer(signatoriesV1, a.changeSignatory))
+	r.Delete("/v1/customers/{customerId}/signatories/{signatoryId}",
+		a.answer(signatoriesV1, a.removeSignatory))
 
 	// Users and roles. The fixed path of the search comes before paths with an id.
 	const people = "/api/user-management/v1/customers/{customerId}"

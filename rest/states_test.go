@@ -37,10 +37,12 @@ func TestPaymentStatesAreThoseOfTheCode(t *testing.T) {
 // stateTable has a row for each state.
 func stateTable() string {
 	var b strings.Builder
-	b.WriteString("Written from the code by `go test ./rest -run PaymentStates -update`; REPAIR and RETURN_INITIATED are ours, as no\n" +
-		"text names them. `memoPostStatus` of a request for payment or drawdown request, one that went out or that came in, and of an\n" +
-		"enrolment is NOT_APPLICABLE in every state.\n\n" +
-		"| `status` | means | `memoPostStatus` | `returnStatus` | may be cancelled |\n|---|---|---|---|---|\n")
+	b.WriteString("Written from the code by `go test ./rest -run PaymentStates -update`; REPAIR and " +
+		"RETURN_INITIATED are ours, as no\n" +
+		"text names them. `memoPostStatus` of a request for payment or drawdown request, one that went out " +
+		"or that came in, and of an\nenrolment is NOT_APPLICABLE in every state.\n\n" +
+		"| `status` | means | `memoPostStatus` | `returnStatus` | may be cancelled |\n" +
+		"|---|---|---|---|---|\n")
 	for _, s := range payments.States {
 		asked := string(s.ReturnStatus())
 		if asked == "" {

@@ -116,7 +116,8 @@ func TestTokenIsGrantedToBasicAndFormCredentials(t *testing.T) {
 		if _, err := r.core.Clients.Verify(context.Background(), body["access_token"].(string)); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
-		if answer.Header().Get("Cache-Control") != "no-store" || answer.Header().Get("Pragma") != "no-cache" ||
+		if answer.Header().Get("Cache-Control") != "no-store" ||
+			answer.Header().Get("Pragma") != "no-cache" ||
 			!strings.HasPrefix(answer.Header().Get("Content-Type"), "application/json") {
 			t.Errorf("%s: %v", what, answer.Header())
 		}

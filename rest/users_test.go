@@ -39,7 +39,8 @@ func TestAUserIsCreatedActivatedAndSuspended(t *testing.T) {
 	b := newBank(t)
 	created := b.call(b.program(), http.MethodPost, of(b.acme)+"/users", lena(nil))
 	var made struct{ UserID string }
-	if err := json.Unmarshal([]byte(created.body), &made); err != nil || created.status != http.StatusCreated ||
+	if err := json.Unmarshal([]byte(created.body), &made); err != nil ||
+		created.status != http.StatusCreated ||
 		created.header.Get("ETag") != `"1"` {
 		t.Fatal(created, err)
 	}
@@ -82,7 +83,8 @@ func TestABodySetsNothingThatIsNotItsToSet(t *testing.T) {
 		strings.Replace(string(text), "{", `{"firstName": "Rut",`, 1))
 	role := b.call(b.program(), http.MethodPost, of(b.acme)+"/roles",
 		strings.Replace(string(text), "{",
-			`{"name": "Mine", "description": "x", "applications": [{"name": "Accounts", "entitlements": ["View_Account"]}],`, 1))
+			`{"name": "Mine", "description": "x", `+
+				`"applications": [{"name": "Accounts", "entitlements": ["View_Account"]}],`, 1))
 	if created.status != 201 || changed.status != 200 || role.status != 201 {
 		t.Fatal(created, changed, role)
 	}
@@ -95,7 +97,8 @@ func TestABodySetsNothingThatIsNotItsToSet(t *testing.T) {
 	err = b.DB.NewRaw(
 		`SELECT (SELECT concat_ws(' ', customer, status, login_id, version) FROM users
 			WHERE tenant = ?0 AND login_id = 'other') || ', ' ||
-		(SELECT concat_ws(' ', customer, status, type, owner, version) FROM roles WHERE tenant = ?0 AND name = 'Mine')`, b.Tenant).Scan(t.Context(), &rows)
+		(SELECT concat_ws(' ', customer, status, type, owner, version) FROM roles
+			WHERE tenant = ?0 AND name = 'Mine')`, b.Tenant).Scan(t.Context(), &rows)
 	if want := fmt.Sprintf("%[1]d Pending other 1, %[1]d Active CUSTOMER Customer 1", b.acme.UID); err != nil ||
 		rows != want {
 		t.Errorf("%s, want %s: %v", rows, want, err)
@@ -136,7 +139,8 @@ func TestWhatIsWrongWithPeopleIsNamedInOneMessage(t *testing.T) {
 	for _, c := range []struct{ path, body, message string }{
 		{
 			"/users", `{}`,
-			"loginId: is required; firstName: is required; lastName: is required; email: is required; mobile: is required; department: is required; roleNames: is required",
+			"loginId: is required; firstName: is required; lastName: is required; email: is required; " +
+				"mobile: is required; department: is required; roleNames: is required",
 		},
 		{"/users", lena(map[string]any{"loginId": "RUTH.keller1"}), "loginId: somebody else has this login id"},
 		{"/users", lena(map[string]any{"roleNames": "Clerk"}), "roleNames: must be a list of strings"},
@@ -157,7 +161,9 @@ func TestWhatIsWrongWithPeopleIsNamedInOneMessage(t *testing.T) {
 		{"/users/search", `{"loginId": 7}`, "loginId: must be a string"},
 		{
 			"/roles",
-			`{"name": "Clerk", "description": "x", "applications": [{"name": "Accounts", "entitlements": ["View_Account"]}]}`, "name: another role of the customer has this name",
+			`{"name": "Clerk", "description": "x",
+				"applications": [{"name": "Accounts", "entitlements": ["View_Account"]}]}`,
+			"name: another role of the customer has this name",
 		},
 		{"/roles", `{"description": "x", "applications": {}}`, "applications: must be a list"},
 		{"/roles", `{"description": "x"}`, "name: is required; applications: is required"},

@@ -75,8 +75,8 @@ func routedOf(b *banks.Bank) routed {
 	}
 	if p := b.RTP; p != (banks.RTP{}) {
 		view.RTPRoutingInfo = &rtpRouting{
-			p.Participant, services(p.Services), p.ReceivingConnection, p.SignOnStatus, p.ActivatedOn, p.Status,
-			p.ConnectionStatus,
+			p.Participant, services(p.Services), p.ReceivingConnection, p.SignOnStatus,
+			p.ActivatedOn, p.Status, p.ConnectionStatus,
 		}
 	}
 	if p := b.FedNow; p != (banks.FedNow{}) {

@@ -177,12 +177,16 @@ func profileSweepsOf(found *accounts.Profile) (out *profileSweepOut, in *profile
 		if w.BalanceType != accounts.Range {
 			mark = w.TargetBalance()
 		}
-		return profileSweep{mark.String(), w.Frequency, w.DayOfWeek, speed, w.NextSweepDate().Format(time.DateOnly)}
+		return profileSweep{
+			mark.String(), w.Frequency, w.DayOfWeek, speed,
+			w.NextSweepDate().Format(time.DateOnly),
+		}
 	}
 	for _, w := range found.Sweeps {
 		if w.ToContact != nil {
 			out = &profileSweepOut{
-				found.Contacts[*w.ToContact].Bank.AccountNumber.Masked(), view(w, w.ToAmount(), outSpeeds[w.ToMethod]),
+				found.Contacts[*w.ToContact].Bank.AccountNumber.Masked(),
+				view(w, w.ToAmount(), outSpeeds[w.ToMethod]),
 			}
 		}
 		if w.FromContact != nil {

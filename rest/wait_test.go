@@ -87,7 +87,8 @@ func TestAnAnswerWaitsForTheNetworkIfItsCallerPrefersThat(t *testing.T) {
 			t.Parallel()
 			for _, path := range []string{"/v4/payments/credit", "/v5/payments/credit"} {
 				r := request(http.MethodPost, path,
-					strings.Replace(credit(b, ""), `"paymentAmount": 1,`, `"paymentAmount": `+one.amount+`,`, 1))
+					strings.Replace(credit(b, ""), `"paymentAmount": 1,`, `"paymentAmount": `+
+						one.amount+`,`, 1))
 				for _, prefer := range one.prefer {
 					r.Header.Add("Prefer", prefer)
 				}

@@ -165,7 +165,8 @@ func byIndex(err error, d waterfalls.Draft) error {
 		if wrong == nil && n < len(d.Payments) && d.Payments[n].Index > 0 {
 			return f.On("payments[" + strconv.Itoa(int(d.Payments[n].Index)) + "]" + field)
 		}
-		return f.On("payments" + field).Saying("payment " + strconv.Itoa(n+1) + " of the request: " + f.Message)
+		return f.On("payments" + field).Saying("payment " + strconv.Itoa(n+1) +
+			" of the request: " + f.Message)
 	}
 	var several fault.Faults
 	if errors.As(err, &several) {

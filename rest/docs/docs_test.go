@@ -22,7 +22,8 @@ func TestSwaggerUIIsTheVersionThatIsLocked(t *testing.T) {
 	}
 	is := fmt.Sprintf("%x", sha256.Sum256([]byte(sums.String())))
 	if was := strings.TrimSpace(string(readFile(t, "dist/sources.sha256"))); is != was {
-		t.Errorf("dist is not what build.sh makes of package-lock.json: run rest/docs/build.sh and commit dist")
+		t.Errorf("dist is not what build.sh makes of package-lock.json: run rest/docs/build.sh " +
+			"and commit dist")
 	}
 }
 
@@ -32,7 +33,8 @@ func TestDocumentIsServedAsItIs(t *testing.T) {
 	answer := ask(docs.Handler(spec, docs.Options{}), http.MethodGet, "/openapi.yaml", nil)
 	if got := read(t, answer); got != string(spec) ||
 		answer.Header.Get("Content-Type") != "application/yaml; charset=utf-8" {
-		t.Errorf("%s: %d of %d bytes as %s", answer.Status, len(got), len(spec), answer.Header.Get("Content-Type"))
+		t.Errorf("%s: %d of %d bytes as %s", answer.Status, len(got), len(spec),
+			answer.Header.Get("Content-Type"))
 	}
 }
 
@@ -83,7 +85,8 @@ func TestThePageKnowsItsKeysAndCodesAndNothingBreaksOutOfThem(t *testing.T) {
 	settings := regexp.MustCompile(`(?s)<script type="application/json" id="settings">(.*?)</script>`)
 	for want, options := range map[string]docs.Options{
 		`{"codes":null,"keys":null}`: {},
-		`{"codes":["\u003c/script\u003e"],"keys":[{"key":"demo-x","secret":"demo-x-secret","who":"Anybody"}]}`: {
+		`{"codes":["\u003c/script\u003e"],` +
+			`"keys":[{"key":"demo-x","secret":"demo-x-secret","who":"Anybody"}]}`: {
 			Codes: []string{"</script>"}, Keys: []docs.Key{{Key: "demo-x", Secret: "demo-x-secret", Who: "Anybody"}},
 		},
 	} {
@@ -110,7 +113,8 @@ func TestFilesAreAskedForOnlyWhenChanged(t *testing.T) {
 func TestClientsWithoutGzipReadPlainFiles(t *testing.T) {
 	t.Parallel()
 	handler := docs.Handler(nil, docs.Options{})
-	packed := ask(handler, http.MethodGet, "/docs/swagger-ui.css", map[string]string{"Accept-Encoding": "gzip"})
+	packed := ask(handler, http.MethodGet, "/docs/swagger-ui.css",
+		map[string]string{"Accept-Encoding": "gzip"})
 	plain := ask(handler, http.MethodGet, "/docs/swagger-ui.css", nil)
 	if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" {
 		t.Errorf("encodings are %q and %q", packed.Header.Get("Content-Encoding"),
