@@ -375,7 +375,8 @@ func TestASlowReaderCostsOnlyItself(t *testing.T) {
 		defer conn.Close()
 		for range 20 { // one after the other, without reading
 			fmt.Fprintf(conn,
-				"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", attacker, len(large), large)
+				"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+					"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", attacker, len(large), large)
 		}
 	}
 	for range 50 {

@@ -27,7 +27,8 @@ func (s *settings) operatorName() string {
 func (s *settings) checkAs() error {
 	if _, ok := ident.Login(s.As); s.As != "" && !ok {
 		return errors.New(
-			"--as (BANKGRAPH_AS) must be 1 to 200 letters, digits and special characters of ASCII, without spaces")
+			"--as (BANKGRAPH_AS) must be 1 to 200 letters, digits and special characters of ASCII, " +
+				"without spaces")
 	}
 	return nil
 }

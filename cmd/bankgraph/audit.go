@@ -65,7 +65,8 @@ func (b *bank) finish(ctx context.Context, kept *keptFile) error {
 		if _, err := b.Audit.Seal(ctx); err != nil {
 			return err
 		}
-		if tail, err := b.Audit.Tail(ctx); err != nil || tail.Unsealed == 0 || !pause(ctx, 50*time.Millisecond) {
+		if tail, err := b.Audit.Tail(ctx); err != nil || tail.Unsealed == 0 ||
+			!pause(ctx, 50*time.Millisecond) {
 			break
 		}
 	}
@@ -99,8 +100,8 @@ func (c *auditRestored) Run(ctx context.Context, s *settings, t *terminal) error
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.out, "noted and signed: the record goes on behind entry %d, epoch %d begins\n", restore.After,
-			restore.Epoch)
+		fmt.Fprintf(t.out, "noted and signed: the record goes on behind entry %d, epoch %d begins\n",
+			restore.After, restore.Epoch)
 		return nil
 	})
 }
@@ -192,7 +193,8 @@ func against(ctx context.Context, file string, pins audit.Pins, t *terminal) err
 			"%s has no checkpoint of this bank: a tail that was cut off, or lost, would not be missed\n", file)
 	default:
 		fmt.Fprintln(t.errs,
-			"held against no checkpoints (--checkpoints): a tail that was cut off, or lost, would not be missed")
+			"held against no checkpoints (--checkpoints): a tail that was cut off, or lost, "+
+				"would not be missed")
 	}
 	return nil
 }
@@ -253,8 +255,8 @@ func tell(chain iter.Seq2[audit.Line, error], pins audit.Pins, t *terminal) erro
 	case report.Last == 0:
 		fmt.Fprintf(t.out, "bank %s: no entry is sealed\n", report.Code)
 	case report.Signed == 0:
-		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; nothing is signed yet\n", report.Code, report.First,
-			report.Last)
+		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; nothing is signed yet\n",
+			report.Code, report.First, report.Last)
 	default:
 		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; signed up to entry %d at %s\n", report.Code,
 			report.First, report.Last,
@@ -265,8 +267,8 @@ func tell(chain iter.Seq2[audit.Line, error], pins audit.Pins, t *terminal) erro
 		fmt.Fprintf(t.out, "the database was restored or moved at %s; the record went on behind entry %d%s\n",
 			r.At.UTC().Format(time.RFC3339), r.After, because(r.Reason))
 		if r.Lost > 0 {
-			fmt.Fprintf(t.out, "  lost in it: entries %d to %d, which a checkpoint that was kept vouches for\n",
-				r.After+1, r.Lost)
+			fmt.Fprintf(t.out, "  lost in it: entries %d to %d, which a checkpoint that was kept "+
+				"vouches for\n", r.After+1, r.Lost)
 		}
 	}
 	if report.Unsealed > 0 {

@@ -101,12 +101,14 @@ func TestAuditIsProvenFromAnExportWithoutTheDatabase(t *testing.T) {
 		}
 	}
 	if _, err := d.Exec(
-		`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints; DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
+		`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints; DELETE FROM audit_entries
+			WHERE uid IN ('4', '5')`); err != nil {
 		t.Fatal(err)
 	}
 	if _, errs, status := p.run("audit", "verify"); status != 1 ||
 		!strings.Contains(errs,
-			"entry 5 and what follows up to entry 6 are missing: a checkpoint that was kept vouches for them") {
+			"entry 5 and what follows up to entry 6 are missing: a checkpoint that was kept "+
+				"vouches for them") {
 		t.Errorf("a tail that was cut off in the database: %d, %s", status, errs)
 	}
 }
@@ -243,7 +245,8 @@ func TestOlderCopyOfTheSameDatabaseIsNoticed(t *testing.T) {
 	did(t, d, 5)
 	p.ok("audit", "export")
 	if _, err := d.Exec(
-		`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints; DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
+		`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints;
+			DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
 		t.Fatal(err)
 	}
 	s := p.serve()
@@ -385,7 +388,8 @@ func TestAFileOfCheckpointsThatWasPutInPlaceIsRead(t *testing.T) {
 	if got := kept.last(7); got.Seq != 2 || log.Len() > 0 {
 		t.Errorf("at first: %+v, %s", got, log.String())
 	}
-	other := (&settings{DatabaseURL: "given", Checkpoints: path + ".copy"}).kept(slog.Default(), slog.Default())
+	other := (&settings{DatabaseURL: "given", Checkpoints: path + ".copy"}).
+		kept(slog.Default(), slog.Default())
 	for _, seq := range []int64{900, 1, 2, 3} { // 900 is in the part that was already read of the old file
 		if err := other.keep(line(7, seq)); err != nil {
 			t.Fatal(err)
@@ -418,8 +422,10 @@ func (refusing) Handle(context.Context, slog.Record) error { return errors.New("
 // A checkpoint that neither the file nor the log has taken counts as not kept.
 func TestACheckpointThatTheLogDoesNotTakeIsNotKept(t *testing.T) {
 	t.Parallel()
-	kept := (&settings{DatabaseURL: "given"}).kept(slog.Default(), slog.New(refusing{slog.Default().Handler()}))
-	if err := kept.keep(audit.Line{Checkpoint: &audit.Checkpoint{Seq: 1}}); err == nil || kept.failed() == nil {
+	kept := (&settings{DatabaseURL: "given"}).
+		kept(slog.Default(), slog.New(refusing{slog.Default().Handler()}))
+	if err := kept.keep(audit.Line{Checkpoint: &audit.Checkpoint{Seq: 1}}); err == nil ||
+		kept.failed() == nil {
 		t.Errorf("%v, %v", err, kept.failed())
 	}
 	if err := kept.keep(audit.Line{Restore: new(audit.Restore)}); err == nil {

@@ -104,8 +104,8 @@ func (a addresses) skip(ctx context.Context, checkpoints string) error {
 			return fmt.Errorf("skip numbers of ACH of bank %d: %w", tenant, err)
 		}
 	}
-	slog.Warn("the database was restored or moved: numbers that were given since the backup are not given again",
-		"banks", len(moved), "skipped", times*db.Skipped)
+	slog.Warn("the database was restored or moved: numbers that were given since the backup are "+
+		"not given again", "banks", len(moved), "skipped", times*db.Skipped)
 	return nil
 }
 

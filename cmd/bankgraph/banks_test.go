@@ -74,7 +74,8 @@ func TestTheDirectoryIsReadInOnTheCommandLine(t *testing.T) {
 		{"banks", "list", "6%"},
 		{"banks", "show", "611090001"},
 	} {
-		if _, errs, status := p.run(wrong...); status != 1 || errs == "" || strings.Contains(errs, "internal") {
+		if _, errs, status := p.run(wrong...); status != 1 || errs == "" ||
+			strings.Contains(errs, "internal") {
 			t.Errorf("%v: %d %s", wrong, status, errs)
 		}
 	}

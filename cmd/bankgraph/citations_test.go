@@ -55,8 +55,9 @@ func TestACitationOfNothingIsFound(t *testing.T) {
 		"It is law (rest/CONTRACT.md, PG1; account laws).":  "rest/CONTRACT.md has no account laws",
 		"It is law (rest/CONTRACT.md, customerUID).":        "rest/CONTRACT.md has several customerUID",
 		"It is law (rest/LAW.md).":                          "there is no document rest/LAW.md",
-		"It is law (core.md, account rules).":               "there is no document core.md; core.md is no path from the root",
-		"It is law (../rest/CONTRACT.md, account laws).":    "../rest/CONTRACT.md is no path from the root",
+		"It is law (core.md, account rules).": "there is no document core.md; core.md is no " +
+			"path from the root",
+		"It is law (../rest/CONTRACT.md, account laws).": "../rest/CONTRACT.md is no path from the root",
 		"See design.md.":                                     "there is no document design.md",
 		"It is law (contract, accounts 7).":                  "cites a text that is not here: (contract,",
 		"It is law (contract: accountUID).":                  "cites a text that is not here: (contract:",

@@ -76,8 +76,8 @@ func (c *clientAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 			return !slices.Contains(preset, p) || slices.Contains(client.Permissions, p)
 		})
 		if len(kept) > 0 {
-			fmt.Fprintf(t.errs, "The key is outside the bank, so it was not given %s: those have to be named.\n",
-				strings.Join(permissionNames(kept), ", "))
+			fmt.Fprintf(t.errs, "The key is outside the bank, so it was not given %s: those have "+
+				"to be named.\n", strings.Join(permissionNames(kept), ", "))
 		}
 		fmt.Fprintf(t.errs, "API key of legal entity %d. The secret is shown this once.\n", client.Entity)
 		fmt.Fprintf(t.out, "key     %s\nsecret  %s\n", client.Key, secret)

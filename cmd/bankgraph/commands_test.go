@@ -57,7 +57,8 @@ func TestBankAndItsKeysAreMadeOnTheCommandLine(t *testing.T) {
 func TestAClockIsMovedOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
-	if _, errs, status := p.run("clock", "--by", "48h"); status != 1 || !strings.Contains(errs, "a real bank") {
+	if _, errs, status := p.run("clock", "--by", "48h"); status != 1 ||
+		!strings.Contains(errs, "a real bank") {
 		t.Errorf("the clock of a real bank: %d, %s", status, errs)
 	}
 	if _, err := d.ExecContext(t.Context(), `UPDATE tenants SET sandbox = true`); err != nil {
@@ -249,8 +250,8 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
 	exec := execOf(t, d)
-	exec(`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, gen_random_uuid(), customer,
-		n, 'Active'
+	exec(`INSERT INTO users (tenant, uid, customer, login_id, status)
+		SELECT tenant, gen_random_uuid(), customer, n, 'Active'
 		FROM users, unnest('{kim,lee}'::text[]) AS n WHERE login_id = 'jo'`)
 	exec(`INSERT INTO user_roles (tenant, customer, user_uid, role_uid) SELECT r.tenant, r.customer, u.uid,
 		r.role_uid
@@ -321,7 +322,8 @@ func TestPresetsGiveAPartnersKeyNoRecord(t *testing.T) {
 			add = append(add, "--customer", c.customer)
 		}
 		_, errs, status := p.run(add...)
-		if status != 0 || !strings.Contains(errs, c.says) || c.says == "" && strings.Contains(errs, "outside") {
+		if status != 0 || !strings.Contains(errs, c.says) ||
+			c.says == "" && strings.Contains(errs, "outside") {
 			t.Errorf("%s: %d, %s", c.key, status, errs)
 		}
 		for line := range strings.Lines(p.ok("client", "list")) {
@@ -411,7 +413,8 @@ func TestProofLooksAtOneBankAlone(t *testing.T) {
 	p.ok("tenant", "add", "SECOND", "--name", "Second Bank", "--zone", "UTC", "--currency", "USD", "--admin",
 		"jo")
 	if _, err := d.Exec(
-		`INSERT INTO balances (tenant, account, currency) SELECT id, 4711, 'USD' FROM tenants WHERE code = 'SECOND'`); err != nil {
+		`INSERT INTO balances (tenant, account, currency) SELECT id, 4711, 'USD' FROM tenants
+			WHERE code = 'SECOND'`); err != nil {
 		t.Fatal(err)
 	}
 	if out := p.ok("proof", "--tenant", "FIRST"); out != "the books hold\n" {
@@ -451,7 +454,8 @@ func TestNamesDoNotSteerTerminals(t *testing.T) {
 	if _, err := d.Exec(`UPDATE clients SET name = 'x' || chr(27) || '[31mred Łódź'`); err != nil {
 		t.Fatal(err)
 	}
-	if out := p.ok("client", "list"); strings.Contains(out, "\x1b") || !strings.Contains(out, "x?[31mred Łódź") {
+	if out := p.ok("client", "list"); strings.Contains(out, "\x1b") ||
+		!strings.Contains(out, "x?[31mred Łódź") {
 		t.Errorf("%q", out)
 	}
 }

@@ -76,12 +76,13 @@ func (s *settings) Validate() error {
 	}
 	if strings.HasPrefix(s.Data, "~") {
 		return fmt.Errorf(
-			"--data (BANKGRAPH_DATA): %q begins with a tilde, which no shell has replaced by the home folder: write "+
-				"it out, or without quotes", s.Data)
+			"--data (BANKGRAPH_DATA): %q begins with a tilde, which no shell has replaced by the home "+
+				"folder: write it out, or without quotes", s.Data)
 	}
 	if s.KeepEvents < 24*time.Hour {
 		return errors.New(
-			"--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: readers of the feed may be away for a while")
+			"--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: readers of the feed may be " +
+				"away for a while")
 	}
 	if s.KeepKeys < changes.KeyLife {
 		return errors.New(
@@ -97,8 +98,8 @@ func (s *settings) Validate() error {
 	}
 	if (s.MigrateURL != "" || s.ReadURL != "") && s.DatabaseURL == "" {
 		return errors.New(
-			"--migrate-url (BANKGRAPH_MIGRATE_URL) and --read-url (BANKGRAPH_READ_URL) go with --database-url " +
-				"(BANKGRAPH_DATABASE_URL)")
+			"--migrate-url (BANKGRAPH_MIGRATE_URL) and --read-url (BANKGRAPH_READ_URL) go with " +
+				"--database-url (BANKGRAPH_DATABASE_URL)")
 	}
 	if s.ReadLag < 100*time.Millisecond || s.ReadLag > 10*time.Minute {
 		return errors.New("--read-lag (BANKGRAPH_READ_LAG) must be between 100ms and 10m")

@@ -46,8 +46,8 @@ func (c *demoCommand) Validate() error { return checkCustomers(c.Customers) }
 func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	if !s.private() {
 		return errors.New(
-			"the demo bank, whose keys everyone knows, lives on the private database only: leave out --database-url " +
-				"(BANKGRAPH_DATABASE_URL)")
+			"the demo bank, whose keys everyone knows, lives on the private database only: " +
+				"leave out --database-url (BANKGRAPH_DATABASE_URL)")
 	}
 	b, err := beginSealing(ctx, s)
 	if err != nil {
@@ -95,8 +95,8 @@ func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *termin
 	}
 	if !loopback(s.Addr) && !c.DemoAnywhere {
 		return false,
-			fmt.Errorf("everyone knows the keys of the demo bank, and %s is reached from other machines: choose a "+
-				"loopback address or say --demo-anywhere", s.Addr)
+			fmt.Errorf("everyone knows the keys of the demo bank, and %s is reached from other "+
+				"machines: choose a loopback address or say --demo-anywhere", s.Addr)
 	}
 	if len(all) == 0 {
 		slog.Info("making the demo bank", "customers", c.Customers)

@@ -241,14 +241,22 @@ func TestRequestsThatCannotBeReadAreAnsweredByTheirFace(t *testing.T) {
 	t.Parallel()
 	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 100}}, http.HandlerFunc(alive))
 	large := "X: " + strings.Repeat("x", 40<<10)
+	failure := func(message string) string {
+		return `{"status":"Failure","code":"invalidRequest","message":"` + message + `","data":null}`
+	}
 	for text, want := range map[string]string{
-		"GET /v2/customers/%zz HTTP/1.1\r\nHost: x\r\n\r\n": `400 {"status":"Failure","code":"invalidRequest","message":"the request is not well-formed HTTP","data":null}`,
-		"POST /graphql?%zz HTTP/9.9\r\nHost: x\r\n\r\n":     `505 {"errors":[{"message":"the version of HTTP is not supported","extensions":{"kind":"INVALID","code":"INVALID_REQUEST"}}]}`,
+		"GET /v2/customers/%zz HTTP/1.1\r\nHost: x\r\n\r\n": `400 ` +
+			failure("the request is not well-formed HTTP"),
+		"POST /graphql?%zz HTTP/9.9\r\nHost: x\r\n\r\n": `505 {"errors":[{"message":"the version of HTTP is not ` +
+			`supported","extensions":{"kind":"INVALID","code":"INVALID_REQUEST"}}]}`,
 		"POST /auth/realms HTTP/1.1\r\nHost: x\r\n" + large +
 			"\r\n\r\n": `431 {"error":"invalid_request","error_description":"the header is too large"}`,
-		"GET /v2/customers HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n":       `417 {"status":"Failure","code":"invalidRequest","message":"of Expect only 100-continue is known","data":null}`,
-		"POST /v2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: x\r\n\r\n":        `501 {"status":"Failure","code":"invalidRequest","message":"the transfer encoding is not known","data":null}`,
-		"GET /v2/customers HTTP/1.1\r\nno colon\r\n\r\n":                      `400 {"status":"Failure","code":"invalidRequest","message":"the request is not well-formed HTTP","data":null}`,
+		"GET /v2/customers HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n": `417 ` +
+			failure("of Expect only 100-continue is known"),
+		"POST /v2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: x\r\n\r\n": `501 ` +
+			failure("the transfer encoding is not known"),
+		"GET /v2/customers HTTP/1.1\r\nno colon\r\n\r\n": `400 ` +
+			failure("the request is not well-formed HTTP"),
 		"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /graphql%0 HTTP/1.1\r\n": `200 ok`,
 	} {
 		conn := connect(t, address, false)

@@ -33,7 +33,8 @@ var hostilePaths = map[string][]string{
 	},
 	"graph": {"/graphql"},
 	"token": {
-		"/auth/realms/sandbox/protocol/openid-connect/token", "/auth/realms/sandbox/protocol/openid-connect/certs",
+		"/auth/realms/sandbox/protocol/openid-connect/token",
+		"/auth/realms/sandbox/protocol/openid-connect/certs",
 		"/auth/realms/sandbox/.well-known/openid-configuration", "/auth/", "/auth",
 	},
 }
@@ -44,11 +45,14 @@ var (
 		"BREW", "get", "G(T",
 	}
 	hostilePieces = []string{
-		"%", "%zz", "%2", "%2F", "%00", "%ff", "//", "/./", "/../", "/..", ";a=b", " ", "\t", "\x01", "\x7f", "é",
-		"*", "#", "?", "?a=%zz", "?page=-1&limit=x", "?query={__typename}", "?query={", "%C4%B0", "\\", "|", "/",
+		"%", "%zz", "%2", "%2F", "%00", "%ff", "//", "/./",
+		"/../", "/..", ";a=b", " ", "\t", "\x01", "\x7f", "é",
+		"*", "#", "?", "?a=%zz", "?page=-1&limit=x",
+		"?query={__typename}", "?query={", "%C4%B0", "\\", "|", "/",
 	}
 	hostileVersions = []string{
-		"HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/1.2", "HTTP/3.0", "HTTP/x",
+		"HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1",
+		"HTTP/1.1", "HTTP/1.0", "HTTP/1.2", "HTTP/3.0", "HTTP/x",
 		"",
 	}
 	hostileHeaders = []string{
@@ -56,14 +60,16 @@ var (
 		"Content-Type: ;;;", "Content-Type: application/x-www-form-urlencoded",
 		"Accept: text/html", "Accept: application/graphql-response+json", "Expect: miracles",
 		"Transfer-Encoding: rot13", "Transfer-Encoding: chunked", "Content-Length: 7, 8",
-		"Content-Length: -1", "Content-Encoding: gzip", "Bad Name: x", "Folded: a\r\n b", "NoColon", "X: \x00",
+		"Content-Length: -1", "Content-Encoding: gzip",
+		"Bad Name: x", "Folded: a\r\n b", "NoColon", "X: \x00",
 		"Host: other", "Origin: https://evil.example", "If-Match: %%%",
 		"Idempotency-Key: " + strings.Repeat("k", 300), "Large: " + strings.Repeat("l", 30_000),
 		"Authorization: Basic %%%", "Authorization: Bearer nonsense", "Upgrade: h2c", "Range: bytes=0-1",
 	}
 	hostileBodies = []string{
 		"", "", "{}", "[]", "{", "null", `{"query":"{__typename}"}`, `{"query":"{"}`, `{"query":1}`,
-		`{"a":1,"a":2}`, "\xff\xfe", "grant_type=client_credentials", "grant_type=%zz", strings.Repeat("[", 20_000),
+		`{"a":1,"a":2}`, "\xff\xfe",
+		"grant_type=client_credentials", "grant_type=%zz", strings.Repeat("[", 20_000),
 		strings.Repeat("x", 40_000), `{"legalName":"\ud800"}`,
 	}
 )

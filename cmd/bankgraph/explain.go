@@ -29,8 +29,8 @@ func explain(ctx context.Context, errs io.Writer, s *settings, err error) {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(errs, "bankgraph: stopped before it was done, by a signal")
 	case unreachable:
-		fmt.Fprintf(errs, "bankgraph: no connection to database %q at %s as role %q%s: %s\n", at.Database, at.At,
-			at.User, s.named(at), at.Why)
+		fmt.Fprintf(errs, "bankgraph: no connection to database %q at %s as role %q%s: %s\n",
+			at.Database, at.At, at.User, s.named(at), at.Why)
 	default:
 		fmt.Fprintln(errs, "bankgraph:", err)
 	}

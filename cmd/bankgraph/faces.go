@@ -53,8 +53,10 @@ var referenceOwn = append(slices.Clone(partnersOwn),
 	[2]string{`"example":"12"}`, `"example":"132"}`}, [2]string{`"example":"13"}`, `"example":"133"}`},
 	// the names of the customer and of its role
 	[2]string{"Pinecrest Instruments LP", "Kingsley Property Management LLC"},
-	[2]string{`"example":"pinecrest"`, `"example":"kingsley"`}, [2]string{"PINECRESTINSTRUMENTS1", "KINGSLEYPROPERTY13"},
-	[2]string{"CIF00000001", "CIF00000013"}, [2]string{`"roleNames":["Payments Clerk"]`, `"roleNames":["Treasurer"]`},
+	[2]string{`"example":"pinecrest"`, `"example":"kingsley"`},
+	[2]string{"PINECRESTINSTRUMENTS1", "KINGSLEYPROPERTY13"},
+	[2]string{"CIF00000001", "CIF00000013"},
+	[2]string{`"roleNames":["Payments Clerk"]`, `"roleNames":["Treasurer"]`},
 	[2]string{ // which pays nothing
 		`"applicationLimits":[{"name":"Payments","limits":[{"name":"Daily_Payment_Limits","value":5000}]}]`,
 		`"applicationLimits":[]`,

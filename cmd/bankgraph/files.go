@@ -40,8 +40,8 @@ func (e *exposure) boundByFiles(log *slog.Logger, files int) error {
 	case room < fewestConnections:
 		return fmt.Errorf(
 			"this process may have %d files and connections open, and %d is the least that it works with: raise the "+
-				"limit to %d, by \"ulimit -n\" in the shell that starts it, or LimitNOFILE in its systemd unit",
-			files, files-room+fewestConnections, enoughFiles)
+				"limit to %d, by \"ulimit -n\" in the shell that starts it, or LimitNOFILE in its "+
+				"systemd unit", files, files-room+fewestConnections, enoughFiles)
 	case room < e.Connections:
 		log.Warn("this process may have few files open: it takes fewer connections than it is set to",
 			"limit", files, "connections", room, "set", e.Connections,

@@ -51,6 +51,6 @@ func (b *bank) fits(ctx context.Context) error {
 				"with another data folder (--data, BANKGRAPH_DATA) or database", b.keyset)
 	}
 	return fmt.Errorf(
-		"the keyset %s is not the one of this database (%w): name the right one (--keyset, BANKGRAPH_KEYSET), "+
-			"or put back the copy that was kept", b.keyset, foreign)
+		"the keyset %s is not the one of this database (%w): name the right one (--keyset, "+
+			"BANKGRAPH_KEYSET), or put back the copy that was kept", b.keyset, foreign)
 }

@@ -108,12 +108,14 @@ func index(plays bool) http.HandlerFunc {
 	text := fmt.Sprintf(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>bankgraph</title><meta name="color-scheme" content="light dark">
 <link rel="icon" type="image/svg+xml" href="/docs/mark.svg">
-<meta name="viewport" content="width=device-width"><style>body{font:16px/1.6 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style>
+<meta name="viewport" content="width=device-width">
+<style>body{font:16px/1.6 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style>
 <h1>bankgraph</h1>
 <p>A bank’s operations service.</p>
 <ul>
 <li>%s</li>
-<li><a href="/docs">REST reference</a>, for partners; its description is <a href="/openapi.yaml">/openapi.yaml</a></li>
+<li><a href="/docs">REST reference</a>, for partners; its description is
+<a href="/openapi.yaml">/openapi.yaml</a></li>
 </ul>
 </html>
 `, graphQL)

@@ -124,7 +124,9 @@ func TestRequestWithoutATokenIsRefusedInTheMannerOfItsFace(t *testing.T) {
 	s := newService(t, serveCommand{})
 	for path, want := range map[string]string{
 		"/v2/customers": `"code":"API901"`,
-		"/graphql":      `{"errors":[{"message":"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank","extensions":{"kind":"UNAUTHENTICATED","code":"API901","requestId":"mine-1"}}]}`,
+		"/graphql": `{"errors":[{"message":"not authorized: a valid access token is needed (Authorization: ` +
+			`Bearer TOKEN); it is missing, cut, ended or of another bank",` +
+			`"extensions":{"kind":"UNAUTHENTICATED","code":"API901","requestId":"mine-1"}}]}`,
 	} {
 		answer := s.do(http.MethodGet, path+"?not=%7Bparsed", "", requestID, "mine-1")
 		if answer.Code != http.StatusUnauthorized || !strings.Contains(answer.Body.String(), want) {

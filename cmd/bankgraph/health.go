@@ -63,8 +63,8 @@ func newHealth(m *meters) *health {
 		waiting: gauge("bankgraph_audit_waiting_seconds",
 			"For how long the oldest audit entry has waited to be sealed."),
 		holds: gauge("bankgraph_audit_holds",
-			"1 while the audit chain ends as it was signed and has what was kept of it outside the database, "+
-				"0 where not."),
+			"1 while the audit chain ends as it was signed and has what was kept of it outside "+
+				"the database, 0 where not."),
 		sends: gauge("bankgraph_sends",
 			"1 while payments leave for the networks, 0 after a restore until an operator has resumed that."),
 		banks: map[string]bankState{}, fits: map[string]fit{},
@@ -151,8 +151,8 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 		slog.InfoContext(ctx, "the audit record", "tenant", code, "holds", true)
 	}
 	if (before.behind == nil) != (now.behind == nil) {
-		slog.ErrorContext(ctx, "the audit record and what was kept of it outside the database", "tenant", code,
-			"holds", now.behind == nil, "error", now.behind)
+		slog.ErrorContext(ctx, "the audit record and what was kept of it outside the database",
+			"tenant", code, "holds", now.behind == nil, "error", now.behind)
 	}
 	switch was, is := before.tail.Waiting > longestUnsealed.Seconds(),
 		now.tail.Waiting > longestUnsealed.Seconds(); {
@@ -197,8 +197,8 @@ func (h *health) trouble() (lines []string, none string) {
 		}
 		if bank.tail.Waiting > longestUnsealed.Seconds() {
 			lines = append(lines,
-				fmt.Sprintf("bank %s: %d audit entries are not sealed, the oldest for %.0f s: does any worker run?",
-					code, bank.tail.Unsealed, bank.tail.Waiting))
+				fmt.Sprintf("bank %s: %d audit entries are not sealed, the oldest for %.0f s: "+
+					"does any worker run?", code, bank.tail.Unsealed, bank.tail.Waiting))
 		}
 	}
 	slices.Sort(lines)

@@ -96,7 +96,8 @@ func TestReadinessTellsOperatorsWhatTheDatabaseLacks(t *testing.T) {
 		false: {"ready"},
 	} {
 		answer := httptest.NewRecorder()
-		readiness(core.New(core.Options{DB: d}), newHealth(newMeters(d)), func() bool { return false }, detailed).
+		readiness(core.New(core.Options{DB: d}), newHealth(newMeters(d)),
+			func() bool { return false }, detailed).
 			ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
 		for _, text := range want {
 			if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), text) {

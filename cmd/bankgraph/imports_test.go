@@ -22,7 +22,8 @@ var folders = map[string]struct{ ours, alone []string }{
 	"graph": {
 		ours: []string{"graph", "core"},
 		alone: []string{
-			"github.com/99designs/gqlgen", "github.com/vektah/gqlparser", "github.com/graph-gophers/dataloader",
+			"github.com/99designs/gqlgen",
+			"github.com/vektah/gqlparser", "github.com/graph-gophers/dataloader",
 			"github.com/coder/websocket",
 		},
 	},
@@ -42,7 +43,8 @@ const bun = "github.com/uptrace/bun"
 // core, come last.
 var domains = []string{
 	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside", "fair",
-	"access", "seal", "rails", "audit", "events", "clock", "changes", "customers", "roles", "users", "tenants",
+	"access", "seal", "rails", "audit", "events",
+	"clock", "changes", "customers", "roles", "users", "tenants",
 	"issuers", "clients", "banks", "contacts", "accounts", "signatories", "positivepay",
 	"fees", "limits", "ledger", "holds", "alerts", "virtualaccounts", "fx", "screening", "payments",
 	"sandbox", "files", "waterfalls", "sweeps", "verifications", "webhooks", "attention",
@@ -108,8 +110,8 @@ func TestTestsOfAFolderImportOnlyWhatItMay(t *testing.T) {
 		for _, imported := range append(p.TestImports, p.XTestImports...) {
 			if strings.HasPrefix(imported, module) && !slices.Contains(rule.ours, folderOf(imported)) &&
 				imported != module+"db" && !isForTests(imported) {
-				t.Errorf("the tests of %s import %s: they may import of ours %v, db, core/coretest and db/dbtest",
-					p.ImportPath, imported, rule.ours)
+				t.Errorf("the tests of %s import %s: they may import of ours %v, db, core/coretest "+
+					"and db/dbtest", p.ImportPath, imported, rule.ours)
 			}
 		}
 	}
@@ -131,7 +133,8 @@ func TestDomainsImportOnlyEarlierOnes(t *testing.T) {
 			if imported == module+"core" {
 				t.Errorf("%s imports %s, which is built from it", p.ImportPath, imported)
 			}
-			if other, is := domainOf(imported); is && other != domain && !slices.Contains(domains[:at], other) {
+			if other, is := domainOf(imported); is && other != domain &&
+				!slices.Contains(domains[:at], other) {
 				t.Errorf("%s imports %s, which does not come before it in the list", p.ImportPath, imported)
 			}
 		}

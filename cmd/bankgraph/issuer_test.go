@@ -257,7 +257,8 @@ func TestIssuerThatCannotBeReadIsAnsweredWith503AndRetryAfter(t *testing.T) {
 			for _, path := range []string{"/v2/customers", "/graphql?query={__typename}"} {
 				began := time.Now()
 				refused := p.ask(path, p.sign(p.header(), p.claims("jti", path)))
-				if refused.Code != http.StatusServiceUnavailable || refused.Header().Get("Retry-After") == "" ||
+				if refused.Code != http.StatusServiceUnavailable ||
+					refused.Header().Get("Retry-After") == "" ||
 					strings.Contains(refused.Body.String(), p.server.URL) {
 					t.Errorf("%s: %d %v %s", path, refused.Code, refused.Header(), refused.Body)
 				}
@@ -302,7 +303,8 @@ func TestPublicNameThatLeadsInsideIsRefusedAtDial(t *testing.T) {
 		t.Errorf("where the operator said so: %v, asked %d times", err, asked.Load())
 	}
 	for _, address := range []string{
-		"127.0.0.1:443", "[::1]:443", "10.1.2.3:443", "172.16.0.1:443", "192.168.1.1:443", "169.254.169.254:80",
+		"127.0.0.1:443", "[::1]:443", "10.1.2.3:443",
+		"172.16.0.1:443", "192.168.1.1:443", "169.254.169.254:80",
 		"[fe80::1%eth0]:443", "[fd00::1]:443",
 		"0.0.0.0:443", "[::]:443", "100.64.0.1:443", "224.0.0.1:443", "255.255.255.255:443",
 		"[::ffff:10.0.0.1]:443", "[64:ff9b::a00:1]:443", "[2002:a00:1::]:443", "x",
@@ -353,7 +355,8 @@ func TestIssuersAreKeptOnTheCommandLine(t *testing.T) {
 	}
 	if list := p.ok("issuer",
 		"list"); !strings.Contains(list,
-		"http://127.0.0.1:1  bank      active  -        email,sub  partner  -             roles  24h0m0s       access  ES256,RS256,PS256,EdDSA") {
+		"http://127.0.0.1:1  bank      active  -        email,sub  partner  -             roles  "+
+			"24h0m0s       access  ES256,RS256,PS256,EdDSA") {
 		t.Errorf("list:\n%s", list)
 	}
 	p.ok("issuer", "disable", "http://127.0.0.1:1")

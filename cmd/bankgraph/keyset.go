@@ -68,8 +68,8 @@ func firstLine(file string) (string, error) {
 func (s *settings) withoutKeyset(err error) error {
 	if path, _ := s.keysetFile(); errors.Is(err, fs.ErrNotExist) && s.Keys != "" {
 		return fmt.Errorf(
-			"%w: name the right one (--keyset, BANKGRAPH_KEYSET), put back the copy that was kept, or, for a new "+
-				"bank only, make one: bankgraph keyset create %s", err, path)
+			"%w: name the right one (--keyset, BANKGRAPH_KEYSET), put back the copy that was kept, "+
+				"or, for a new bank only, make one: bankgraph keyset create %s", err, path)
 	}
 	return err
 }
@@ -91,8 +91,8 @@ func (c *keysetCreate) Run(t *terminal) error {
 		return err
 	}
 	fmt.Fprintf(t.out,
-		"Made %s. Keep a copy of it apart from the database's backups: without it account numbers, tax ids and "+
-			"keys are lost.\n", c.File)
+		"Made %s. Keep a copy of it apart from the database's backups: without it account numbers, "+
+			"tax ids and keys are lost.\n", c.File)
 	return nil
 }
 
@@ -107,7 +107,8 @@ func (c *keysetRotate) Run(s *settings, t *terminal) error {
 	}
 	return showKeys(t.out, info,
 		"The new key opens what others seal under it, and writes nothing yet. Copy the file to every machine "+
-			"that has one of its own; running processes read it again within seconds. Then: bankgraph keyset promote")
+			"that has one of its own; running processes read it again within seconds. Then: "+
+			"bankgraph keyset promote")
 }
 
 type keysetPromote struct{}
@@ -131,8 +132,8 @@ func (c *keysetRetire) Run(ctx context.Context, s *settings, t *terminal) error 
 	}
 	return showKeys(t.out, info,
 		"Nothing stands under the old keys, and they are not used any more. Copy the file to every machine that "+
-			"has one of its own. They stay in it until bankgraph keyset destroy; bankgraph keyset restore takes "+
-			"them into use again.")
+			"has one of its own. They stay in it until bankgraph keyset destroy; bankgraph keyset "+
+			"restore takes them into use again.")
 }
 
 type keysetRestore struct{}
@@ -181,8 +182,8 @@ func proven(
 			problems = append(problems, err)
 			for _, of := range left {
 				problems = append(problems,
-					fmt.Errorf("bank %s has %d rows of %s under other keys: workers will move them", bank.Code, of.Rows,
-						of.Of))
+					fmt.Errorf("bank %s has %d rows of %s under other keys: workers will move them",
+						bank.Code, of.Rows, of.Of))
 			}
 			if err == nil && left == nil {
 				fmt.Fprintf(t.out, "bank %s: none of %d rows is under other keys\n", bank.Code, looked)
@@ -262,8 +263,8 @@ func (c *keysetStatus) Run(ctx context.Context, s *settings, t *terminal) error 
 			return err
 		}
 		for _, p := range progress {
-			fmt.Fprintf(table, "%s\t%s\t%d\t%d of %d\t%d\t%s\n", bank.Code, p.Of, p.Pass, p.Looked, p.Rows, p.Moved,
-				stateOf(info, p))
+			fmt.Fprintf(table, "%s\t%s\t%d\t%d of %d\t%d\t%s\n", bank.Code, p.Of, p.Pass, p.Looked,
+				p.Rows, p.Moved, stateOf(info, p))
 		}
 		if len(progress) == 0 {
 			fmt.Fprintf(table, "%s\t\t\t\t\twaits for a worker\n", bank.Code)

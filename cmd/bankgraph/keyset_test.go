@@ -143,12 +143,14 @@ func TestAKeysetIsWrappedByAPassphrase(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.settings = append(plain[:len(plain):len(plain)], "BANKGRAPH_KEYSET_PASSPHRASE_FILE="+pipe)
-	if _, errs, status := p.run("keyset", "status"); status != 1 || !strings.Contains(errs, "no regular file") {
+	if _, errs, status := p.run("keyset", "status"); status != 1 ||
+		!strings.Contains(errs, "no regular file") {
 		t.Errorf("a passphrase that cannot be read again: %d, %s", status, errs)
 	}
 	p.settings = append(plain[:len(plain):len(plain)], "BANKGRAPH_KEYSET_PASSPHRASE=another horse battery")
 	if _, errs, status := p.run("keyset",
-		"status"); status != 1 || !strings.Contains(errs, "it does not open") || strings.Contains(errs, "horse") {
+		"status"); status != 1 || !strings.Contains(errs, "it does not open") ||
+		strings.Contains(errs, "horse") {
 		t.Errorf("a wrong passphrase: %d, %s", status, errs)
 	}
 	p.settings = append(plain[:len(plain):len(plain)], "CREDENTIALS_DIRECTORY="+folder)

@@ -44,7 +44,8 @@ func onDatabase(t *testing.T) testProgram {
 	t.Helper()
 	keyset := filepath.Join(folder(t), "keyset.json")
 	err := os.WriteFile(keyset,
-		[]byte(`{"current":1,"seal":{"1":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="},"hash":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}`), 0o600)
+		[]byte(`{"current":1,"seal":{"1":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="},`+
+			`"hash":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}`), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

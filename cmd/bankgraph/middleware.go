@@ -34,7 +34,8 @@ var (
 	errBankTooFast = fault.New(fault.TooMany, "bank.too_fast",
 		"too many requests of this bank, try again in a moment")
 	errNetTooFast = fault.New(fault.TooMany, "network.too_fast",
-		"too many requests from this network without a token that has been good before, try again in a moment")
+		"too many requests from this network without a token that has been good before, "+
+			"try again in a moment")
 )
 
 const requestID = "X-Request-Id"

@@ -34,8 +34,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"BANKGRAPH_ORIGINS=http://Portal.example:80", "serve", "as http://portal.example\n", 2},
 		{"BANKGRAPH_ORIGINS=https://jo@portal.example", "serve", "is not an origin", 2},
 		{
-			"BANKGRAPH_PUBLIC_URL=https://jo:hush@api.example", "serve", "--public-url (BANKGRAPH_PUBLIC_URL) must be",
-			2,
+			"BANKGRAPH_PUBLIC_URL=https://jo:hush@api.example", "serve",
+			"--public-url (BANKGRAPH_PUBLIC_URL) must be", 2,
 		},
 		{"BANKGRAPH_DATA=", "serve", "--data (BANKGRAPH_DATA) is empty", 2},
 		{"BANKGRAPH_DATA=~/bank", "serve", "write it out, or without quotes", 2},

@@ -102,8 +102,8 @@ func newMeters(pools *db.DB) *meters {
 		}),
 		streamsEnded: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "bankgraph_streams_ended_total",
-			Help: "Subscriptions that the server ended: slow readers, stops, callers whose token or right has " +
-				"ended, failures.",
+			Help: "Subscriptions that the server ended: slow readers, stops, callers whose token " +
+				"or right has ended, failures.",
 		}, []string{"why"}),
 		surplus: perSecond(mostSurplusTold, httprate.ResponseHeaders{}),
 	}

@@ -68,8 +68,8 @@ func (p *proving) set(ctx context.Context, code string, last *ledger.Proof) {
 	}
 	for _, one := range last.Invariants {
 		if !one.Holds() {
-			slog.ErrorContext(ctx, "the books do not hold", "tenant", code, "invariant", one.Name, "says", one.Says,
-				"violations", one.Count)
+			slog.ErrorContext(ctx, "the books do not hold", "tenant", code, "invariant", one.Name,
+				"says", one.Says, "violations", one.Count)
 		}
 	}
 }

@@ -52,8 +52,8 @@ func TestACallThatLacksAPermissionStandsInTheRecord(t *testing.T) {
 	ask := func(method, path, body string, status int) {
 		t.Helper()
 		number++
-		got := s.do(method, path, body, "Authorization", token, "Content-Type", "application/json", "X-Request-Id",
-			fmt.Sprint("r", number))
+		got := s.do(method, path, body, "Authorization", token, "Content-Type", "application/json",
+			"X-Request-Id", fmt.Sprint("r", number))
 		if got.Code != status {
 			t.Errorf("%s %s: %d %s", method, path, got.Code, got.Body)
 		}
@@ -66,9 +66,11 @@ func TestACallThatLacksAPermissionStandsInTheRecord(t *testing.T) {
 	ask(http.MethodGet, "/customers/"+self.String()+"/contacts?page=1&limit=1", "", 200)
 	ask(http.MethodPost, "/graphql",
 		`{"query":"{ customer(by: {uid: \"`+self.String()+
-			`\"}) { shortName accounts { nodes { uid } } users { nodes { loginId } } again: users { nodes { loginId } } } }"}`, 200)
+			`\"}) { shortName accounts { nodes { uid } } users { nodes { loginId } } `+
+			`again: users { nodes { loginId } } } }"}`, 200)
 	ask(http.MethodPost, "/graphql",
-		`{"query":"mutation { suspendUser(input: {uid: \"00000000-0000-4000-8000-000000000001\"}) { user { id } } }"}`, 200)
+		`{"query":"mutation { suspendUser(input: {uid: \"00000000-0000-4000-8000-000000000001\"}) `+
+			`{ user { id } } }"}`, 200)
 	s.now.Add(60)
 	ask(http.MethodGet, "/customers/"+self.String()+"/accounts", "", 403)
 	want := []string{
@@ -95,7 +97,8 @@ func TestALookAtWhatAnothersCustomerHasStandsInTheRecord(t *testing.T) {
 		err = s.bank.DB.InTx(t.Context(), tenant, func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.NewRaw(
 				`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status, relationship_type)
-				VALUES (?0, 7000001, 7000001, 'P', 'p', 'Downstream Partner', 'Active', 'Customer'), (?0, 7000002, 0, 'D', 'd', 'Corporate', 'Active', 'Customer')`, tenant).Exec(ctx)
+				VALUES (?0, 7000001, 7000001, 'P', 'p', 'Downstream Partner', 'Active', 'Customer'),
+				(?0, 7000002, 0, 'D', 'd', 'Corporate', 'Active', 'Customer')`, tenant).Exec(ctx)
 			return err
 		})
 	}

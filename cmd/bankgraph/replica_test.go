@@ -63,10 +63,12 @@ func TestBothFacesShowACallerItsWritesThoughTheReplicaLags(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(http.MethodPost, "/v1/customers/"+customer+"/signatories",
-		`{"fullName": "Ines Okafor", "emailAddress": "ines@mail.example", "phoneNumber": "+15125550182", "title": "Treasurer"}`)
+		`{"fullName": "Ines Okafor", "emailAddress": "ines@mail.example", "phoneNumber": "+15125550182",
+			"title": "Treasurer"}`)
 	ask(http.MethodPost, "/graphql",
 		`{"query": "mutation { addSignatory(input: {customer: \"`+customer+`\", fullName: \"Rosa Lind\", `+
-			`emailAddress: \"rosa@mail.example\", phoneNumber: \"+15125550183\", title: \"CFO\"}) { signatory { uid } } }"}`)
+			`emailAddress: \"rosa@mail.example\", phoneNumber: \"+15125550183\", title: \"CFO\"}) `+
+			`{ signatory { uid } } }"}`)
 	for face, read := range map[string]string{
 		"REST": ask(http.MethodGet, "/v1/customers/"+customer+"/signatories", ""),
 		"GraphQL": ask(http.MethodPost, "/graphql",

@@ -18,7 +18,8 @@ func TestWorkersSealRegulatoryEntries(t *testing.T) {
 			  RETURNING tenant, uid)
 		INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_sealed, bank_account_number_hash,
 		  bank_account_number_last4, regulatory_reporting)
-		SELECT tenant, n, uid, 'Harbor', '', '', '', '[{"key": "TaxId", "value": "914820033"}]' FROM c, generate_series(1, ?) AS n`, contacts)
+		SELECT tenant, n, uid, 'Harbor', '', '', '', '[{"key": "TaxId", "value": "914820033"}]'
+		FROM c, generate_series(1, ?) AS n`, contacts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,8 @@ func TestWorkersSealRegulatoryEntries(t *testing.T) {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		var clear, sealed int
 		err := d.NewRaw(`SELECT count(*) FILTER (WHERE k::text LIKE '%914820033%'),
-			count(*) FILTER (WHERE regulatory_reporting @@ 'exists($[0].sealed) && $[0].last4 == "0033"' AND version = 1) FROM contacts AS k`).Scan(context.Background(), &clear, &sealed)
+			count(*) FILTER (WHERE regulatory_reporting @@ 'exists($[0].sealed) && $[0].last4 == "0033"'
+				AND version = 1) FROM contacts AS k`).Scan(context.Background(), &clear, &sealed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,9 +84,12 @@ func (h house) program(keyset, kept string) testProgram {
 func (s *testServer) change(token, name string) {
 	s.Helper()
 	body := fmt.Sprintf(`{
-		"legalName": %[1]q, "shortName": %[1]q, "customerType": "Corporate", "taxId": "470123456", "language": "English",
-		"legalAddress": {"addressLine1": "77 Mill Rd", "city": "Columbus", "state": "OH", "postalCode": "43215", "countryCode": "US"},
-		"mailAddressSameAsLegal": true, "costCenter": "CC200", "relationshipManager": "jo", "originatingOfficer": "jo"}`, name)
+		"legalName": %[1]q, "shortName": %[1]q, "customerType": "Corporate", "taxId": "470123456",
+		"language": "English",
+		"legalAddress": {"addressLine1": "77 Mill Rd", "city": "Columbus", "state": "OH",
+		"postalCode": "43215", "countryCode": "US"},
+		"mailAddressSameAsLegal": true, "costCenter": "CC200", "relationshipManager": "jo",
+		"originatingOfficer": "jo"}`, name)
 	if status, text := s.post("/v2/customers", token, body); status >= 300 {
 		s.Fatalf("%d %s", status, text)
 	}
@@ -138,13 +141,15 @@ func TestRestoreDrill(t *testing.T) {
 	before, cursor := old.feed(keyset, events.Cursor{})
 	banks := "SELECT set_config('bankgraph.tenant', '1', false); "
 	old.sql(banks +
-		"INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (1, '061000146', current_date - 1, 30, 7)")
+		"INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (1, '061000146', " +
+		"current_date - 1, 30, 7)")
 	began := time.Now()
 	dump := old.postgres("pg_dump", nil, "--format=custom", "--enable-row-security", "--dbname="+old.URL())
 	for n := range 3 {
 		s.change(s.token("FIRST", "portal", secret), fmt.Sprintf("LOST%d", n))
 	}
-	given := old.sql("SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids') FROM generate_series(1, 50)")
+	given := old.sql("SELECT nextval('payment_uids'), nextval('network_messages_ids'), " +
+		"nextval('webhook_delivery_uids') FROM generate_series(1, 50)")
 	old.sql(banks + "UPDATE ach_origins SET day = " + newYork + ", files = 3, trace = 999")
 	p.ok("audit", "export")
 	_, late := old.feed(keyset, cursor)
@@ -152,15 +157,16 @@ func TestRestoreDrill(t *testing.T) {
 	_ = s.end()
 
 	next := newHouse(t)
-	next.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security", "--exit-on-error",
-		"--dbname="+next.URL())
+	next.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security",
+		"--exit-on-error", "--dbname="+next.URL())
 	p = next.program(keyset, kept)
 	p.ok("migrate")
 	// What was given since the backup is out there: nothing else gets these numbers.
 	next.later(given,
 		"SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")
 	next.later("3|999", "SELECT files, trace FROM ach_origins WHERE day = "+newYork)
-	given = next.sql("SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids') FROM generate_series(1, 50)")
+	given = next.sql("SELECT nextval('payment_uids'), nextval('network_messages_ids'), " +
+		"nextval('webhook_delivery_uids') FROM generate_series(1, 50)")
 	if out := p.ok("proof"); !strings.Contains(out, "the books hold") {
 		t.Errorf("proof: %s", out)
 	}
@@ -205,8 +211,8 @@ func TestRestoreDrill(t *testing.T) {
 	s.signal(os.Kill)
 	_ = s.end()
 	again := newHouse(t)
-	again.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security", "--exit-on-error",
-		"--dbname="+again.URL())
+	again.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security",
+		"--exit-on-error", "--dbname="+again.URL())
 	again.program(keyset, kept).ok("migrate")
 	again.later(given,
 		"SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")

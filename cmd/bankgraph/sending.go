@@ -56,8 +56,8 @@ func (c *sendingList) Run(ctx context.Context, s *settings, t *terminal) error {
 		}
 		if held {
 			fmt.Fprintln(t.errs, "The bank was restored, and nothing leaves it for a network. Compare all of this "+
-				"with what the\nnetworks have, note those that had left before (bankgraph sending left), and run: bankgraph "+
-				"sending resume\n--reason ...")
+				"with what the\nnetworks have, note those that had left before (bankgraph sending left), "+
+				"and run: bankgraph sending resume\n--reason ...")
 		}
 		return nil
 	})

@@ -176,8 +176,8 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 // warn tells of settings that fit the others badly.
 func (c *serveCommand) warn(s *settings, public string, log *slog.Logger) {
 	if c.BehindProxy && len(c.TrustedProxies) == 0 && c.Rate > 0 {
-		log.Warn("BANKGRAPH_TRUSTED_PROXIES is not set: all strangers who come through the proxy share one rate",
-			"see", "README, fair shares")
+		log.Warn("BANKGRAPH_TRUSTED_PROXIES is not set: all strangers who come through the proxy "+
+			"share one rate", "see", "README, fair shares")
 	}
 	if slices.ContainsFunc(c.TrustedProxies, func(from netip.Prefix) bool { return from.Bits() == 0 }) {
 		log.Warn("BANKGRAPH_TRUSTED_PROXIES trusts everybody: who connects may name any address as its own",
@@ -196,8 +196,8 @@ func (c *serveCommand) open(
 	at, stop := s.addresses(), func() {}
 	if s.private() {
 		if info, err := os.Stat(s.Data); err == nil && info.Mode()&0o002 != 0 {
-			log.Warn("everybody on this machine may replace the keys and the database: run \"chmod o-w\" on the "+
-				"data folder, and look whose files it has", "data", s.Data)
+			log.Warn("everybody on this machine may replace the keys and the database: run \"chmod "+
+				"o-w\" on the data folder, and look whose files it has", "data", s.Data)
 		}
 		log.Info("starting the private PostgreSQL", "data", s.Data)
 		private, err := startCluster(ctx, cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: log})
@@ -263,8 +263,8 @@ func listen(address string) (net.Listener, error) {
 		if time.Now().After(end) {
 			return nil, fmt.Errorf(
 				"another program serves on %s, maybe a bankgraph that was started before: stop it, or choose another "+
-					"address (--addr, BANKGRAPH_ADDR); a second bank beside the first also needs a data folder of its own "+
-					"(--data, BANKGRAPH_DATA): %w",
+					"address (--addr, BANKGRAPH_ADDR); a second bank beside the first also needs a data "+
+					"folder of its own (--data, BANKGRAPH_DATA): %w",
 				address, err)
 		}
 	}

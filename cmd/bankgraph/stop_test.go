@@ -35,7 +35,8 @@ func TestNothingIsLostOrDoneTwiceWhenServeEndsUnderLoad(t *testing.T) {
 			}
 			for began := time.Now(); writer.acknowledged() < 50; time.Sleep(10 * time.Millisecond) {
 				if time.Since(began) > time.Minute {
-					t.Fatalf("%d writes are acknowledged; another is answered %s", writer.acknowledged(), writer.other)
+					t.Fatalf("%d writes are acknowledged; another is answered %s",
+						writer.acknowledged(), writer.other)
 				}
 			}
 			s.signal(signal)

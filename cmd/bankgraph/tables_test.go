@@ -57,8 +57,8 @@ func TestSQLNamesOnlyDeclaredTables(t *testing.T) {
 			case use.writes:
 				t.Errorf("%s: %s writes %s, which is not its own", use.at, p.name, use.table)
 			case !read:
-				t.Errorf("%s: %s names %s, which is not its own: call its owner, or say in Tables why that will not do",
-					use.at, p.name, use.table)
+				t.Errorf("%s: %s names %s, which is not its own: call its owner, or say in Tables why "+
+					"that will not do", use.at, p.name, use.table)
 			}
 		}
 		for table, why := range tables.Reads {
@@ -115,8 +115,9 @@ func tablesThereAre(t *testing.T) (all []string) {
 			-1) {
 			all = append(all, found[1])
 		}
-		for _, found := range regexp.MustCompile(`(?m)^ALTER TABLE (\w+) RENAME TO (\w+)`).FindAllStringSubmatch(string(text),
-			-1) {
+		for _, found := range regexp.MustCompile(`(?m)^ALTER TABLE (\w+) RENAME TO (\w+)`).
+			FindAllStringSubmatch(string(text),
+				-1) {
 			if at := slices.Index(all, found[1]); at >= 0 {
 				all[at] = found[2]
 			}
@@ -133,7 +134,8 @@ func namedIn(text string, all []string) map[string]bool {
 	found := map[string]bool{}
 	for _, m := range sqlTable.FindAllStringSubmatch(text, -1) {
 		if slices.Contains(all, m[2]) {
-			found[m[2]] = found[m[2]] || strings.HasPrefix(m[1], "INTO") || strings.HasPrefix(m[1], "UPDATE") ||
+			found[m[2]] = found[m[2]] || strings.HasPrefix(m[1], "INTO") ||
+				strings.HasPrefix(m[1], "UPDATE") ||
 				strings.HasPrefix(m[1], "DELETE")
 		}
 	}

@@ -32,11 +32,11 @@ func (e exposure) check() error {
 	for _, network := range e.TrustedProxies {
 		switch {
 		case !network.IsValid():
-			return errors.New("--trusted-proxies (BANKGRAPH_TRUSTED_PROXIES) has an empty entry: it lists networks " +
-				"such as 10.0.0.0/8, with commas between them")
+			return errors.New("--trusted-proxies (BANKGRAPH_TRUSTED_PROXIES) has an empty entry: " +
+				"it lists networks such as 10.0.0.0/8, with commas between them")
 		case network.Addr().Is4In6():
-			return fmt.Errorf("--trusted-proxies (BANKGRAPH_TRUSTED_PROXIES): %s is IPv4 written as IPv6, and matches "+
-				"nothing: write it as IPv4, such as 10.0.0.0/8", network)
+			return fmt.Errorf("--trusted-proxies (BANKGRAPH_TRUSTED_PROXIES): %s is IPv4 written as IPv6, "+
+				"and matches nothing: write it as IPv4, such as 10.0.0.0/8", network)
 		}
 	}
 	if e.TenantRate < 0 || e.Connections < 1 {
@@ -56,8 +56,8 @@ func (e exposure) permits(addr string) error {
 	}
 	return fmt.Errorf(
 		"%s is reached from other machines, and secrets would travel in the clear: name a certificate "+
-			"(--tls-cert, --tls-key), or say --behind-proxy where a proxy in front speaks TLS and nobody else "+
-			"reaches this address", addr)
+			"(--tls-cert, --tls-key), or say --behind-proxy where a proxy in front speaks TLS and "+
+			"nobody else reaches this address", addr)
 }
 
 // config makes the TLS configuration of the two files. It returns nil if there are none.

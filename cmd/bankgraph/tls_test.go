@@ -398,7 +398,8 @@ func TestNothingIsServedInTheClearToOtherMachines(t *testing.T) {
 		err := c.permits(c.addr)
 		if (err == nil) != c.ok ||
 			err != nil &&
-				(!strings.Contains(err.Error(), "--tls-cert") || !strings.Contains(err.Error(), "--behind-proxy")) {
+				(!strings.Contains(err.Error(), "--tls-cert") ||
+					!strings.Contains(err.Error(), "--behind-proxy")) {
 			t.Errorf("%s, %+v: %v", c.addr, c.exposure, err)
 		}
 	}

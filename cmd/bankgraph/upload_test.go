@@ -87,7 +87,8 @@ func TestAnUploadThatComesTooSlowlyIsCut(t *testing.T) {
 		if want == nil { // a little too slow for a minute is not five seconds behind
 			want = io.EOF
 		}
-		if arrived := errors.Is(want, io.EOF); arrived != wire.until.Equal(end) { // what is done with it has its time
+		// what is done with it has its time
+		if arrived := errors.Is(want, io.EOF); arrived != wire.until.Equal(end) {
 			t.Errorf("of pieces of %d bytes a second, the connection has until %v", size, wire.until)
 		}
 		if !errors.Is(err, want) {

@@ -47,7 +47,9 @@ bankgraph is ready.
 				person.key+"-secret", person.login)
 		}
 		token := fmt.Sprintf(
-			`$(curl -sS -u demo-staff:demo-staff-secret -d grant_type=client_credentials %s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`, public, sandbox)
+			`$(curl -sS -u demo-staff:demo-staff-secret -d grant_type=client_credentials `+
+				`%s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`,
+			public, sandbox)
 		fmt.Fprintf(&text, `
   First calls, as they are:
 
@@ -79,4 +81,6 @@ func (b *bank) next(ctx context.Context, demo bool) (string, error) {
 
 // firstQuery shows what GraphQL is for: a thing and what belongs to it, in one request. It is written as JSON
 // inside the shell's single quotes.
-const firstQuery = `{ customer(by: { uid: \"1000001\" }) { legalName status accounts(first: 2) { nodes { name number { masked } balances { currency available } } } signatories(first: 2) { nodes { fullName title } } limits(rail: FEDWIRE) { name remaining } } }`
+const firstQuery = `{ customer(by: { uid: \"1000001\" }) { legalName status ` +
+	`accounts(first: 2) { nodes { name number { masked } balances { currency available } } } ` +
+	`signatories(first: 2) { nodes { fullName title } } limits(rail: FEDWIRE) { name remaining } } }`

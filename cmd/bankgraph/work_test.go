@@ -103,18 +103,19 @@ func TestListenersHurryTheSealingAlone(t *testing.T) {
 	}
 	var looks, delivers atomic.Int32
 	looked := make(chan struct{})
-	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks, func(access.Tenant) int { return 1 }, []job{
-		{sealJob, time.Hour, time.Millisecond, func(context.Context) (bool, error) {
-			if looks.Add(1) == 50 {
-				close(looked)
-			}
-			return false, nil
-		}},
-		{deliverJob, time.Hour, time.Hour, func(context.Context) (bool, error) {
-			delivers.Add(1)
-			return false, nil
-		}},
-	})
+	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks,
+		func(access.Tenant) int { return 1 }, []job{
+			{sealJob, time.Hour, time.Millisecond, func(context.Context) (bool, error) {
+				if looks.Add(1) == 50 {
+					close(looked)
+				}
+				return false, nil
+			}},
+			{deliverJob, time.Hour, time.Hour, func(context.Context) (bool, error) {
+				delivers.Add(1)
+				return false, nil
+			}},
+		})
 	select {
 	case <-looked:
 	case <-time.After(time.Minute):

@@ -73,8 +73,8 @@ func (b *bank) readAfter(ctx context.Context, address string) error {
 			}
 			var all int64
 			if err == nil {
-				err = conn.QueryRow(ctx, `SELECT count(*) FROM payments WHERE tenant = $1 AND customer = $2`, tenant,
-					int64(demo.First)).Scan(&all)
+				err = conn.QueryRow(ctx, `SELECT count(*) FROM payments
+					WHERE tenant = $1 AND customer = $2`, tenant, int64(demo.First)).Scan(&all)
 			}
 			return err
 		}
@@ -171,8 +171,8 @@ func (b *bank) writeAfter(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%d payments %s: %.1f s, %.0f a second; peak memory %d MiB, %d MiB before\n", all, step.what,
-			took.Seconds(), float64(all)/took.Seconds(), peak>>20, before>>20)
+		fmt.Printf("%d payments %s: %.1f s, %.0f a second; peak memory %d MiB, %d MiB before\n",
+			all, step.what, took.Seconds(), float64(all)/took.Seconds(), peak>>20, before>>20)
 	}
 	return nil
 }

@@ -290,8 +290,8 @@ func (s *noticed) report(name string, idle *noticed) error {
 	bound := tolerableFactor*idle.percentile(0.99) + tolerableMore
 	fmt.Printf("  %-10s idle p50 %6.1f ms, p99 %6.1f ms; attacked p50 %6.1f ms, p99 %6.1f ms (bound %.0f); %d "+
 		"requests, %d refused %s\n", name,
-		idle.percentile(0.5), idle.percentile(0.99), s.percentile(0.5), s.percentile(0.99), bound, len(s.latencies),
-		s.refused, s.first)
+		idle.percentile(0.5), idle.percentile(0.99), s.percentile(0.5), s.percentile(0.99), bound,
+		len(s.latencies), s.refused, s.first)
 	if s.refused > 0 || s.percentile(0.99) > bound {
 		return fmt.Errorf("a bystander of the %s suffers", name)
 	}

@@ -92,7 +92,8 @@ func openCore(url, keyset string, o db.Options) (*core.Core, error) {
 // settings tell the program about the bank.
 func (b *bank) settings() []string {
 	return []string{
-		"BANKGRAPH_DATABASE_URL=" + b.url, "BANKGRAPH_KEYSET=" + b.keyset, "BANKGRAPH_PUBLIC_URL=" + publicURL,
+		"BANKGRAPH_DATABASE_URL=" + b.url, "BANKGRAPH_KEYSET=" + b.keyset,
+		"BANKGRAPH_PUBLIC_URL=" + publicURL,
 	}
 }
 
@@ -128,8 +129,8 @@ func (b *bank) fill(ctx context.Context, c *core.Core) error {
 		return err
 	}
 	var there int64
-	if err := c.DB.NewRaw(`SELECT count(*) - 1 FROM customers WHERE tenant = ? AND cost_center <> ?`, tenant.ID,
-		newcomers).Scan(ctx, &there); err != nil {
+	if err := c.DB.NewRaw(`SELECT count(*) - 1 FROM customers
+		WHERE tenant = ? AND cost_center <> ?`, tenant.ID, newcomers).Scan(ctx, &there); err != nil {
 		return err
 	}
 	if there == 0 {

@@ -41,21 +41,28 @@ func newcomerBody(row string, number int64, more string) string {
 	return fmt.Sprintf(
 		`{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","customerType":"Corporate","taxId":"12-3%[1]s",`+
 			`"language":"English","emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
-			`"legalAddress":{"addressLine1":"1 Lake Rd","addressLine2":"Suite %[1]s","city":"Erie","state":"PA","postalCode":"16501","countryCode":"US"},`+
-			`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen"%[4]s}`, row, number, newcomers, more)
+			`"legalAddress":{"addressLine1":"1 Lake Rd","addressLine2":"Suite %[1]s","city":"Erie",`+
+			`"state":"PA","postalCode":"16501","countryCode":"US"},`+
+			`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez",`+
+			`"originatingOfficer":"linda.chen"%[4]s}`, row, number, newcomers, more)
 }
 
 // limited are the limits of a new customer over GraphQL.
-const limited = `[{"code":"ACH_PAYMENT_LIMIT_PER_TRANSACTION","value":"25000.00"},{"code":"ACH_PAYMENT_LIMIT_PER_DAY","value":"100000.00"}]`
+const limited = `[{"code":"ACH_PAYMENT_LIMIT_PER_TRANSACTION","value":"25000.00"},` +
+	`{"code":"ACH_PAYMENT_LIMIT_PER_DAY","value":"100000.00"}]`
 
 // createLimited asks for a new customer with limits over GraphQL.
 func (b *bank) createLimited(row string) []byte {
 	body := fmt.Sprintf(
-		`{"query":"mutation($it: CreateCustomerInput!) { createCustomer(input: $it) { customer { uid shortName status } approval { uid } } }",`+
-			`"variables":{"it":{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","type":"CORPORATE","taxId":"12-3%[1]s",`+
-			`"language":"English","emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
-			`"legalAddress":{"line1":"1 Lake Rd","line2":"Suite %[1]s","city":"Erie","state":"PA","postalCode":"16501","countryCode":"US"},`+
-			`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen","limits":%[4]s}}}`,
+		`{"query":"mutation($it: CreateCustomerInput!) `+
+			`{ createCustomer(input: $it) { customer { uid shortName status } approval { uid } } }",`+
+			`"variables":{"it":{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","type":"CORPORATE",`+
+			`"taxId":"12-3%[1]s","language":"English",`+
+			`"emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
+			`"legalAddress":{"line1":"1 Lake Rd","line2":"Suite %[1]s","city":"Erie","state":"PA",`+
+			`"postalCode":"16501","countryCode":"US"},`+
+			`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez",`+
+			`"originatingOfficer":"linda.chen","limits":%[4]s}}}`,
 		row, born.Add(1), newcomers, limited)
 	return b.post("/graphql", body, "")
 }

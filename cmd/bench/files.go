@@ -274,7 +274,8 @@ func (b *bank) letPay(ctx context.Context) error {
 		if err == nil {
 			_, err = tx.NewRaw(`UPDATE accounts SET enable_ach = true, ach_company_id = ?, sec_codes = '{PPD}',
 				enable_offset = true, default_offset = true WHERE tenant = ? AND uid =
-				(SELECT min(uid) FROM accounts WHERE tenant = ? AND customer = ?)`, payerID, tenant, tenant, demo.First).Exec(ctx)
+				(SELECT min(uid) FROM accounts WHERE tenant = ? AND customer = ?)`, payerID, tenant, tenant,
+				demo.First).Exec(ctx)
 		}
 		if err == nil {
 			_, err = tx.NewRaw("UPDATE customers SET access_payment_dual_approval = false WHERE tenant = ? "+
@@ -300,7 +301,8 @@ func (b *bank) follow(
 		var status, reason string
 		var valid, failed int
 		err := conn.QueryRow(ctx, `SELECT uid, status, reject_reason, valid, failed FROM bulk_files
-			WHERE name = 'lines.txt' ORDER BY uid DESC LIMIT 1`).Scan(&file, &status, &reason, &valid, &failed)
+			WHERE name = 'lines.txt' ORDER BY uid DESC LIMIT 1`).
+			Scan(&file, &status, &reason, &valid, &failed)
 		switch {
 		case err != nil:
 			return 0, 0, err

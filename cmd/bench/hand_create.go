@@ -51,8 +51,10 @@ import (
 const (
 	beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
 	actFor     = `SELECT set_config('bankgraph.tenant', $1, true)`
-	claimKey   = `INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES ($1, $2, 'createCustomer', $3, $4) ON CONFLICT DO NOTHING`
-	readKey    = `SELECT request, outcome FROM idempotency_keys WHERE tenant = $1 AND client = $2 AND operation = 'createCustomer' AND key = $3`
+	claimKey   = `INSERT INTO idempotency_keys (tenant, client, operation, key, request)
+		VALUES ($1, $2, 'createCustomer', $3, $4) ON CONFLICT DO NOTHING`
+	readKey = `SELECT request, outcome FROM idempotency_keys WHERE tenant = $1 AND client = $2
+		AND operation = 'createCustomer' AND key = $3`
 
 	selectRelated = `
 WITH people AS (
@@ -70,11 +72,13 @@ FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = $1 AND sel
 WITH partner AS (
   SELECT uid, short_name FROM customers WHERE tenant = $1 AND type = 'Downstream Partner' AND uid = CASE
   WHEN $2 = 0::bigint
-    THEN (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name COLLATE "C") = lower($3 COLLATE "C")) ELSE $2 END
+    THEN (SELECT uid FROM customers WHERE tenant = $1
+      AND lower(short_name COLLATE "C") = lower($3 COLLATE "C")) ELSE $2 END
     AND ($2 = 0 OR $3 = '' OR lower(short_name COLLATE "C") = lower($3 COLLATE "C")) FOR SHARE
 ), parent AS (
   SELECT uid, short_name, owner FROM customers WHERE tenant = $1 AND ($2 = 0 OR owner = $2)
-    AND uid = (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name COLLATE "C") = lower($4 COLLATE "C")) FOR SHARE
+    AND uid = (SELECT uid FROM customers WHERE tenant = $1
+      AND lower(short_name COLLATE "C") = lower($4 COLLATE "C")) FOR SHARE
 )
 SELECT coalesce(partner.uid, 0), coalesce(partner.short_name, ''),
   coalesce(parent.uid, 0), coalesce(parent.short_name, ''), coalesce(parent.owner, 0)
@@ -352,8 +356,8 @@ func (h hand) writeCustomer(
 	if err := c.limitsTo(&batch, caller, saved.UID); err != nil {
 		return err
 	}
-	batch.Queue(insertEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, uid, saved.UID, text,
-		caller.Request)
+	batch.Queue(insertEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, uid,
+		saved.UID, text, caller.Request)
 	batch.Queue(insertUnsealed, caller.Tenant)
 	batch.Queue(insertEvent, caller.Tenant, uid, saved.UID)
 	batch.Queue(countCustomer, caller.Tenant, c.owner, saved.UID%4)

@@ -150,7 +150,9 @@ CROSS JOIN (
   WHERE tenant = $1 AND customer = $2 AND rail = 'FEDWIRE' AND day >= least($4, $5)::date
   AND day < greatest($4::date + 7, $6)::date
 ) AS u
-WHERE l.tenant = $1 AND l.customer = $2 AND l.code = ANY('{FEDWIRE_PAYMENT_LIMIT_PER_TRANSACTION,FEDWIRE_PAYMENT_LIMIT_PER_DAY,FEDWIRE_PAYMENT_LIMIT_PER_WEEK,FEDWIRE_PAYMENT_LIMIT_PER_MONTH}')`
+WHERE l.tenant = $1 AND l.customer = $2
+AND l.code = ANY('{FEDWIRE_PAYMENT_LIMIT_PER_TRANSACTION,FEDWIRE_PAYMENT_LIMIT_PER_DAY,
+  FEDWIRE_PAYMENT_LIMIT_PER_WEEK,FEDWIRE_PAYMENT_LIMIT_PER_MONTH}')`
 )
 
 // wireLimits are the limits of the rail, in the order of the answer.
@@ -243,8 +245,8 @@ func scanCustomer(row pgx.Row) (*wholeCustomer, error) {
 		manager, officer string
 	err := row.Scan(&c.UID, &c.LegalName, &c.ShortName, &c.Type, &c.Status, &taxID, &ach, &id, &lei, &swift,
 		&language,
-		&email, &phone, &fax, &website, &c.MailSameAsLegal, &c.RelationshipType, &partner, &parent, &cost, &manager,
-		&officer)
+		&email, &phone, &fax, &website, &c.MailSameAsLegal, &c.RelationshipType, &partner, &parent,
+		&cost, &manager, &officer)
 	if err != nil {
 		return nil, err
 	}

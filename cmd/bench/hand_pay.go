@@ -40,7 +40,8 @@ import (
 // with its answer: copies of a request wait for each other's accounts, and the key's row lets one of them
 // commit.
 const (
-	readTransferKey = `SELECT request, outcome FROM idempotency_keys WHERE tenant = $1 AND client = $2 AND operation = 'transferFunds' AND key = $3`
+	readTransferKey = `SELECT request, outcome FROM idempotency_keys WHERE tenant = $1 AND client = $2
+		AND operation = 'transferFunds' AND key = $3`
 
 	// the first tier of the account that is priced in its currency, with the house account that takes the fee
 	selectCharge = `SELECT f.fee_name, f.fee_tier, k.price, h.account
@@ -75,7 +76,8 @@ FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.cust
 LEFT JOIN customers AS o ON o.tenant = c.tenant AND o.uid = c.owner AND o.uid <> c.uid
 WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid IN ($2, $3) AND a.deleted_at IS NULL`
 
-	takeNumbers = `SELECT clock_timestamp(), nextval('payment_uids'), nextval('journal_ids'), nextval('journal_ids'), nextval('audit_ids')`
+	takeNumbers = `SELECT clock_timestamp(), nextval('payment_uids'), nextval('journal_ids'),
+		nextval('journal_ids'), nextval('audit_ids')`
 
 	insertPayment = `
 INSERT INTO payments (tenant, uid, customer, rail, state, amount, currency, payment_date, fee, fee_name,
@@ -291,8 +293,8 @@ func (t *transfer) write(ctx context.Context, conn *pgxpool.Conn, saved savedPay
 	}
 	var batch pgx.Batch
 	batch.Queue(insertPayment, caller.Tenant, t.uid, from.customer, t.amount.Minor, from.currency, t.on,
-		t.fee.price, t.fee.name, t.fee.tier, t.Reference, t.Notes, t.Channel, from.account, from.name, to.account,
-		to.customer, to.name, caller.Client, caller.LoginID, t.now)
+		t.fee.price, t.fee.name, t.fee.tier, t.Reference, t.Notes, t.Channel, from.account,
+		from.name, to.account, to.customer, to.name, caller.Client, caller.LoginID, t.now)
 	batch.Queue(insertStep, caller.Tenant, t.uid, t.now, caller.Client, caller.LoginID)
 	t.writeBooks(&batch, caller.Tenant)
 	batch.Queue(insertTransferEntry, caller.Tenant, t.entry, caller.Client, caller.LoginID, caller.Entity,

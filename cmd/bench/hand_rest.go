@@ -103,7 +103,8 @@ SELECT legal_name, short_name, uid, type, tax_id_last4, customer_id, status, lei
 FROM customers WHERE tenant = $1 AND ($2 = 0 OR owner = $2)`
 
 	selectPage  = restCustomerColumns + ` ORDER BY uid LIMIT $3 OFFSET $4`
-	countOfPage = `SELECT coalesce(sum(customers), 0)::bigint FROM customer_counts WHERE tenant = $1 AND ($2 = 0 OR owner = $2)`
+	countOfPage = `SELECT coalesce(sum(customers), 0)::bigint FROM customer_counts
+		WHERE tenant = $1 AND ($2 = 0 OR owner = $2)`
 
 	found        = ` AND name_words(tenant, legal_name) @@ name_search($1, $3)`
 	selectFound  = restCustomerColumns + found + ` ORDER BY uid LIMIT $4 OFFSET $5`
@@ -153,8 +154,8 @@ func scanRESTCustomer(row pgx.Row, c *restCustomer) error {
 		&legal.Line1, &legal.Line2, &legal.City, &legal.State, &legal.PostalCode, &legal.CountryCode,
 		&legal.Country,
 		&c.MailSameAsLegal,
-		&mailing.Line1, &mailing.Line2, &mailing.City, &mailing.State, &mailing.PostalCode, &mailing.CountryCode,
-		&mailing.Country,
+		&mailing.Line1, &mailing.Line2, &mailing.City, &mailing.State, &mailing.PostalCode,
+		&mailing.CountryCode, &mailing.Country,
 		&c.RelationshipType, &c.PartnerOrgShortName, &c.ProcessingOrgShortName, &c.CostCenter,
 		&c.RelationshipManager,
 		&c.OriginatingOfficer, &c.ParentShortName,
@@ -242,10 +243,10 @@ func (h hand) restAccountByNumber(w http.ResponseWriter, r *http.Request) {
 	batch.Queue(selectAccountOf, caller.Tenant, hash, uid).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			there = true
-			if err := rows.Scan(&a.ExternalReferenceID, &a.UID, &a.Name, &a.Number, &a.FBONumber, &a.Type, &a.SubType,
-				&a.SystemOfRecord,
-				&a.BalanceType, &a.Currency, &a.Country, &a.BankID, &a.BankName, &a.BankIDType, &a.EnableWires,
-				&a.EnableOffset,
+			if err := rows.Scan(&a.ExternalReferenceID, &a.UID, &a.Name, &a.Number, &a.FBONumber,
+				&a.Type, &a.SubType, &a.SystemOfRecord,
+				&a.BalanceType, &a.Currency, &a.Country, &a.BankID, &a.BankName, &a.BankIDType,
+				&a.EnableWires, &a.EnableOffset,
 				&a.DefaultOffset, &a.FeeAccount, &a.ReturnAccount, &a.Status,
 				&a.ExternalAccount.Provider, &a.ExternalAccount.ID, &a.ExternalAccount.Token); err != nil {
 				return err

@@ -54,8 +54,10 @@ func standIdle(ctx context.Context, o options, b *bank) error {
 	if err != nil {
 		return err
 	}
-	share := func(cpu time.Duration) float64 { return 100 * cpu.Seconds() / lasts.Seconds() / float64(o.banks+1) }
-	fmt.Printf("%d banks in which nothing happens: of each the program takes %.2f %% of a processor, PostgreSQL %.2f %%\n",
-		o.banks+1, share(oursAfter-ours), share(databaseAfter-database))
+	share := func(cpu time.Duration) float64 {
+		return 100 * cpu.Seconds() / lasts.Seconds() / float64(o.banks+1)
+	}
+	fmt.Printf("%d banks in which nothing happens: of each the program takes %.2f %% of a processor, "+
+		"PostgreSQL %.2f %%\n", o.banks+1, share(oursAfter-ours), share(databaseAfter-database))
 	return nil
 }

@@ -28,7 +28,9 @@ var faces = []face{
 	}},
 	{"GraphQL", "/graphql", func(key string) string {
 		return fmt.Sprintf(
-			`{"query": "mutation { addSignatory(input: {customer: \"%s\", fullName: \"Ada Byron\", emailAddress: \"%s@mail.example\", phoneNumber: \"+16145550123\", idempotencyKey: \"%s\"}) { signatory { uid emailAddress status version } approval { uid } } }"}`,
+			`{"query": "mutation { addSignatory(input: {customer: \"%s\", fullName: \"Ada Byron\", `+
+				`emailAddress: \"%s@mail.example\", phoneNumber: \"+16145550123\", idempotencyKey: \"%s\"}) `+
+				`{ signatory { uid emailAddress status version } approval { uid } } }"}`,
 			demo.Customer(1), key, key)
 	}},
 }
@@ -70,8 +72,8 @@ func keepPromise(ctx context.Context, o options, b *bank) error {
 				return fmt.Errorf("%s: %d keys have left %d %s", f.name, o.keys, n, thing)
 			}
 		}
-		fmt.Printf("%-8s %d keys × %d copies at once: %d effects, answers equal byte for byte, no errors, %.1f s "+
-			"(%.0f requests/s)\n",
+		fmt.Printf("%-8s %d keys × %d copies at once: %d effects, answers equal byte for byte, "+
+			"no errors, %.1f s (%.0f requests/s)\n",
 			f.name, o.keys, o.copies, o.keys, took.Seconds(), float64(o.keys*o.copies)/took.Seconds())
 	}
 	return nil

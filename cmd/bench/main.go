@@ -95,9 +95,11 @@ func main() {
 		"instead of measuring: change something with so many idempotency keys, over each face")
 	flag.IntVar(&o.copies, "copies", 50, "how many times each of the keys is sent at once")
 	flag.StringVar(&o.attack, "attack", "",
-		"instead of measuring: attack with one key, and tell what bystanders notice; all, or one of "+attackNames())
+		"instead of measuring: attack with one key, and tell what bystanders notice; all, or one of "+
+			attackNames())
 	flag.IntVar(&o.lines, "lines", 0,
-		"instead of measuring: upload a file of so many payments, and tell how long they take, and how much memory")
+		"instead of measuring: upload a file of so many payments, and tell how long they take, "+
+			"and how much memory")
 	flag.StringVar(&o.format, "format", "csv", "of that file: csv, of instant payments, or ach, which is NACHA")
 	flag.BoolVar(&o.watch, "watch", false,
 		"with -lines: tell too what bystanders notice, who send requests meanwhile")
@@ -117,7 +119,8 @@ func main() {
 
 func run(ctx context.Context, o options) (err error) {
 	if o.keys < 0 || o.lines < 0 || o.changes < 0 || o.banks < 0 || o.copies < 1 {
-		return errors.New("-keys, -lines, -changes and -banks must not be below zero, and -copies must be above")
+		return errors.New("-keys, -lines, -changes and -banks must not be below zero, and -copies " +
+			"must be above")
 	}
 	if o.customers < 1 || o.rounds < 1 || o.connections < 0 || o.seconds <= 0 {
 		return errors.New("-customers, -rounds, -connections and -seconds must be above zero")

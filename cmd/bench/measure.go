@@ -154,7 +154,8 @@ func (f *figures) compare(ctx context.Context, o options, b *bank, w *workload, 
 				difference(ours, inside))
 		}
 		if bytes.HasSuffix(ours, []byte(":null}}")) {
-			return fmt.Errorf("%s is not there: does the data folder hold the demo bank of an older program?", row)
+			return fmt.Errorf("%s is not there: does the data folder hold the demo bank of an "+
+				"older program?", row)
 		}
 		statements, err := strconv.Atoi(header.Get(statementsHeader))
 		roundTrips, err2 := strconv.Atoi(header.Get(roundTripsHeader))

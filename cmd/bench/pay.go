@@ -134,7 +134,8 @@ func transfers(all []accounts.UID, from accounts.UID) func(*rand.Rand) string {
 		}
 		for {
 			if payee := all[r.IntN(len(all))]; payee != payer {
-				return fmt.Sprintf(`"senderAccount":{"accountUID":"%s","currency":"USD"},"receiverAccount":{"accountUID":"%s"}`,
+				return fmt.Sprintf(`"senderAccount":{"accountUID":"%s","currency":"USD"},`+
+					`"receiverAccount":{"accountUID":"%s"}`,
 					payer, payee)
 			}
 		}
@@ -145,7 +146,8 @@ func transfers(all []accounts.UID, from accounts.UID) func(*rand.Rand) string {
 func (b *bank) transfer(row string) []byte {
 	key := fmt.Sprintf("bench-%d", born.Add(1))
 	return b.post("/v3/payments/booktransfer",
-		fmt.Sprintf(`{"externalReferenceId":"%s","paymentAmount":1.00,"paymentDate":"%s","paymentNotes":"Rent","channel":"Portal",%s}`,
+		fmt.Sprintf(`{"externalReferenceId":"%s","paymentAmount":1.00,"paymentDate":"%s",`+
+			`"paymentNotes":"Rent","channel":"Portal",%s}`,
 			key, day(access.Caller{Zone: b.zone}).Format("01-02-2006"), row), "Idempotency-Key: "+key+"\r\n")
 }
 

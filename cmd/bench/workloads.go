@@ -159,7 +159,8 @@ func namePrefixes(ctx context.Context, b *bank) ([]string, error) {
 	defer conn.Close(ctx)
 	for letters := 6; letters > 0; letters-- {
 		rows, err := conn.Query(ctx,
-			`SELECT lower(left(legal_name, $1)) FROM customers GROUP BY 1 HAVING count(*) > 50 ORDER BY 1`, letters)
+			`SELECT lower(left(legal_name, $1)) FROM customers GROUP BY 1
+				HAVING count(*) > 50 ORDER BY 1`, letters)
 		if err != nil {
 			return nil, err
 		}
@@ -202,6 +203,7 @@ func (b *bank) graphQL(document, variable string) func(string) []byte {
 
 func (b *bank) get(path string) []byte {
 	return fmt.Appendf(nil,
-		"GET %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nAccept: application/json\r\n\r\n", path,
+		"GET %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n"+
+			"Accept: application/json\r\n\r\n", path,
 		b.token)
 }
