@@ -285,7 +285,8 @@ func (r *Rows[T]) One() (*T, error) {
 // Queue adds a read of rows to the batch.
 func Queue[T any](b *Batch, text *Query[T], values ...any) *Rows[T] {
 	rows := &Rows[T]{Err: errNotSent}
-	queue(b, text, func(item *T) { rows.Items = append(rows.Items, item) }, func(err error) { rows.Err = err },
+	queue(b, text, func(item *T) { rows.Items = append(rows.Items, item) },
+		func(err error) { rows.Err = err },
 		values)
 	b.whenUndone(func() { rows.Items = nil })
 	return rows

@@ -56,7 +56,8 @@ func TestWhoGoesAwayWhileWritingLeavesTheConnectionAsItWas(t *testing.T) {
 			if err := more(ctx, tx); err != nil {
 				return err
 			}
-			return tx.NewRaw(`SELECT pg_backend_pid() FROM (SELECT pg_sleep(?)) AS a_while`, seconds).Scan(ctx, &pid)
+			return tx.NewRaw(`SELECT pg_backend_pid() FROM (SELECT pg_sleep(?)) AS a_while`, seconds).
+				Scan(ctx, &pid)
 		})
 		return pid, err
 	}

@@ -115,7 +115,8 @@ func (d *DB) Weak(ctx context.Context) (ways []string, err error) {
 		SELECT 'the role ' || quote_ident(current_user) || ' may create things in the ' || place FROM (VALUES
 		  ('schema of the tables', has_schema_privilege(current_schema(), 'CREATE')),
 		  ('database', has_database_privilege(current_database(), 'CREATE'))) AS v (place, may)
-		WHERE may AND NOT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('tenants') AND pg_has_role(relowner, 'MEMBER'))`).Scan(ctx, &ways)
+		WHERE may AND NOT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('tenants')
+			AND pg_has_role(relowner, 'MEMBER'))`).Scan(ctx, &ways)
 	if err != nil {
 		return nil, fmt.Errorf("look at the rights of the service: %w", err)
 	}

@@ -38,7 +38,8 @@ func TestInsertedRowsAreThereAsGiven(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	execute(t, dbtest.Owner(url),
-		`CREATE TABLE kinds (id bigint PRIMARY KEY, word text NOT NULL, maybe text, "default" text NOT NULL DEFAULT 'none',
+		`CREATE TABLE kinds (id bigint PRIMARY KEY, word text NOT NULL, maybe text,
+			"default" text NOT NULL DEFAULT 'none',
 			small smallint NOT NULL, long bigint NOT NULL, wide bigint, flag boolean NOT NULL, at timestamptz NOT NULL,
 			ends timestamptz, bytes bytea NOT NULL, said json NOT NULL)`,
 		`GRANT SELECT, INSERT, DELETE ON kinds TO PUBLIC`)
@@ -114,7 +115,8 @@ func TestWhatAllRowsLeaveOutIsTheTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	var n int
-	if err := d.NewRaw(`SELECT count(*) FROM kept WHERE word = 'none' AND id = 1`).Scan(t.Context(), &n); err != nil ||
+	if err := d.NewRaw(`SELECT count(*) FROM kept WHERE word = 'none' AND id = 1`).
+		Scan(t.Context(), &n); err != nil ||
 		n != len(rows) {
 		t.Errorf("%d of %d rows (%v)", n, len(rows), err)
 	}

@@ -36,8 +36,10 @@ func banked(t *testing.T) *db.DB {
 	t.Helper()
 	url := dbtest.URL(t)
 	execute(t, dbtest.Owner(url),
-		`INSERT INTO tenants (id, code, name, zone, currency) SELECT n, 'BANK' || n, 'Bank', 'UTC', 'USD' FROM generate_series(1, 2) AS n`,
-		`INSERT INTO customers (tenant, uid, legal_name, short_name, type, status) SELECT n, 1, 'One', 'one', 'Corporate', 'Active' FROM generate_series(1, 2) AS n`)
+		`INSERT INTO tenants (id, code, name, zone, currency) SELECT n, 'BANK' || n, 'Bank', 'UTC', 'USD'
+			FROM generate_series(1, 2) AS n`,
+		`INSERT INTO customers (tenant, uid, legal_name, short_name, type, status)
+			SELECT n, 1, 'One', 'one', 'Corporate', 'Active' FROM generate_series(1, 2) AS n`)
 	return open(t, url)
 }
 

@@ -30,7 +30,8 @@ func files(text ...string) fs.FS {
 }
 
 var two = files(
-	"90000000000001_first.tx.up.sql", "CREATE TABLE first (n int);\n--bun:split\nCREATE TABLE beside (n int);",
+	"90000000000001_first.tx.up.sql",
+	"CREATE TABLE first (n int);\n--bun:split\nCREATE TABLE beside (n int);",
 	"90000000000001_first.tx.down.sql", "DROP TABLE beside;\n--bun:split\nDROP TABLE first;",
 	"90000000000002_second.tx.up.sql", "CREATE TABLE second (n int);",
 	"90000000000002_second.tx.down.sql", "DROP TABLE second;",
@@ -122,7 +123,8 @@ func TestAMigrationGivesWayToTrafficAndTriesAgain(t *testing.T) {
 	other := connect(t, url)
 	waits := func() (waiting bool) {
 		err := other.QueryRow(ctx,
-			"SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'traffic'::regclass)").Scan(&waiting)
+			"SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'traffic'::regclass)").
+			Scan(&waiting)
 		if err != nil {
 			t.Fatal(err)
 		}

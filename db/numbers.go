@@ -24,7 +24,8 @@ func SkipNumbers(ctx context.Context, url string, times int64) error {
 	if _, err := conn.Exec(ctx, `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass,
 			least(coalesce(last_value, start_value) + $1::bigint, max_value))
 		FROM pg_sequences WHERE schemaname = current_schema()
-			AND (sequencename ~ '(uids|numbers)$' OR sequencename = 'network_messages_ids')`, times*Skipped); err != nil {
+			AND (sequencename ~ '(uids|numbers)$' OR sequencename = 'network_messages_ids')`,
+		times*Skipped); err != nil {
 		return fmt.Errorf("skip numbers: %w", err)
 	}
 	return nil

@@ -117,7 +117,8 @@ func TestAMigrationUnderAPreparedStatementIsNoticedByNobody(t *testing.T) {
 	look := func() error {
 		return d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
 			var id int
-			err := db.Raw(tx, `SELECT id FROM (SELECT n.* FROM notes AS n WHERE n.id = ?) AS n`, 1).Scan(ctx, &id)
+			err := db.Raw(tx, `SELECT id FROM (SELECT n.* FROM notes AS n WHERE n.id = ?) AS n`, 1).
+				Scan(ctx, &id)
 			var row string
 			return cmp.Or(err, db.Raw(tx, `SELECT small FROM notes WHERE id = ?`, 1).Scan(ctx, &row))
 		})

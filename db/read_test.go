@@ -28,7 +28,8 @@ func TestAReadThatIsGivenUpStopsOnTheServer(t *testing.T) {
 	for end := time.Now().Add(20 * time.Second); running > 0 &&
 		time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		err := d.NewRaw(
-			`SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%AS given\_up' AND pid <> pg_backend_pid()`).Scan(t.Context(), &running)
+			`SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%AS given\_up'
+				AND pid <> pg_backend_pid()`).Scan(t.Context(), &running)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,8 @@ func TestNothingStaysPreparedForAnOldPooler(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = d.Close() })
-		count := db.NewQuery[db.Count](`SELECT count(*) AS n FROM pg_prepared_statements WHERE $1 > 0::bigint`)
+		count := db.NewQuery[db.Count](`SELECT count(*) AS n FROM pg_prepared_statements
+			WHERE $1 > 0::bigint`)
 		var rows *db.Rows[db.Count]
 		for range 2 { // the second runs on what the first has left
 			b := d.Batch()

@@ -21,8 +21,8 @@ import (
 //     leaves a mark in last_writes. Before a batch is read from the replica, the database itself is asked for
 //     the marks of its caller; the replica must have the same ones, or the database answers.
 //   - What others wrote is seen after at most Options.ReadLag. A replica further behind, one that does not
-//     answer, and a server that is no replica of this database are not read from, until they are well again. Nor
-//     is one of another timeline, or ahead of the database: it follows what a recovery has undone.
+//     answer, and a server that is no replica of this database are not read from, until they are well again.
+//     Nor is one of another timeline, or ahead of the database: it follows what a recovery has undone.
 //   - Meanwhile the database answers for it, by no more than half of the connections that batches have.
 type replica struct {
 	pool, primary *pgxpool.Pool
@@ -142,7 +142,8 @@ func (r *replica) look(ctx context.Context) error {
 		standing
 		started time.Time
 	}
-	err = r.pool.QueryRow(ctx, `SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint,
+	err = r.pool.QueryRow(ctx, `SELECT pg_is_in_recovery(),
+		coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint,
 		system_identifier, greatest(c.timeline_id, r.min_recovery_end_timeline), pg_postmaster_start_time()
 		FROM pg_control_system(), pg_control_checkpoint() AS c, pg_control_recovery() AS r`).
 		Scan(&is.follows, &is.lsn, &is.cluster, &is.timeline, &is.started)
@@ -296,7 +297,8 @@ func (r *replica) fallBack(ctx context.Context, b *Batch) error {
 	return r.primary.SendBatch(ctx, &b.queue).Close()
 }
 
-const marksOf = `SELECT connection, (extract(epoch FROM at) * 1000000)::bigint FROM last_writes WHERE tenant = $1 AND caller = $2`
+const marksOf = `SELECT connection, (extract(epoch FROM at) * 1000000)::bigint FROM last_writes
+	WHERE tenant = $1 AND caller = $2`
 
 // marks returns when the caller last wrote, by connection.
 func (r *replica) marks(ctx context.Context, tenant int64, caller string) (map[int32]int64, error) {

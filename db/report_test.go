@@ -45,7 +45,8 @@ func TestAReportSeesOneMomentOverAllItsConnections(t *testing.T) {
 					return err
 				}
 			}
-			return tx.NewRaw(`SELECT count(*) FILTER (WHERE code LIKE 'later-%'), pg_backend_pid() FROM tenants`).
+			return tx.NewRaw(`SELECT count(*) FILTER (WHERE code LIKE 'later-%'), pg_backend_pid()
+				FROM tenants`).
 				Scan(ctx, &seen[i], &over[i])
 		})
 	})

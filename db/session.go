@@ -249,7 +249,8 @@ func bindRole(ctx context.Context, url, role string) error {
 
 // Loose returns, in words for the log, which bounds the connections lack and what to do; empty if none.
 func (d *DB) Loose(ctx context.Context) (ways []string, err error) {
-	const reads = `SELECT current_setting('default_transaction_read_only') = 'on', current_setting('statement_timeout') <> '0'`
+	const reads = `SELECT current_setting('default_transaction_read_only') = 'on',
+		current_setting('statement_timeout') <> '0'`
 	var readOnly, timed, readsOnly bool
 	if err = d.QueryRowContext(ctx, reads).Scan(&readOnly, &timed); err == nil {
 		err = d.fresh.QueryRow(ctx, reads).Scan(&readsOnly, nil)
@@ -259,7 +260,8 @@ func (d *DB) Loose(ctx context.Context) (ways []string, err error) {
 	}
 	if !readOnly || !readsOnly {
 		ways = append(ways,
-			"a statement outside of the program's transactions could write (default_transaction_read_only is off)")
+			"a statement outside of the program's transactions could write "+
+				"(default_transaction_read_only is off)")
 	}
 	if !timed {
 		ways = append(ways, "a read may run without end (statement_timeout is 0)")

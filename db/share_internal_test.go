@@ -144,7 +144,8 @@ func TestNoPlaceIsLost(t *testing.T) {
 			for range rapid.IntRange(1, 60).Draw(rt, "requests") {
 				who := as(t.Context(), rapid.Int64Range(1, 3).Draw(rt, "bank"),
 					rapid.StringMatching("[abc]").Draw(rt, "caller"))
-				comes, works := rapid.IntRange(0, 20).Draw(rt, "comes"), rapid.IntRange(0, 20).Draw(rt, "works")
+				comes, works := rapid.IntRange(0, 20).Draw(rt, "comes"), rapid.IntRange(0, 20).
+					Draw(rt, "works")
 				patience := rapid.IntRange(1, 40).Draw(rt, "patience")
 				running.Go(func() {
 					time.Sleep(time.Duration(comes) * time.Millisecond)

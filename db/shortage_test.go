@@ -45,7 +45,9 @@ func TestAShortageHoldsUntilAWriteSucceeds(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if err := write(func(context.Context, bun.Tx) error { return errors.New("refused") }); err == nil {
+			if err := write(func(context.Context, bun.Tx) error {
+				return errors.New("refused")
+			}); err == nil {
 				t.Fatal("it was not refused")
 			}
 			if short, is := d.Shortage(); !is || short.State != "53100" || short.At.IsZero() {

@@ -35,7 +35,8 @@ func TestRecordOfTransactionNumbersIsTakenOver(t *testing.T) {
 	undoTo(t, url, "20261121000015")
 	conn := connect(t, url)
 	for _, statement := range []string{
-		`INSERT INTO tenants (id, code, name, zone, currency) VALUES (1, 'ONE', 'One', 'UTC', 'USD'), (2, 'TWO', 'Two', 'UTC', 'USD')`,
+		`INSERT INTO tenants (id, code, name, zone, currency)
+			VALUES (1, 'ONE', 'One', 'UTC', 'USD'), (2, 'TWO', 'Two', 'UTC', 'USD')`,
 		`SET session_replication_role = replica`,
 		`INSERT INTO audit_entries (tenant, id, tx, client, entity, action, decision, object, uid) VALUES
 			(1, 1, '900', 'op', 1, 'addTenant', 'done', 'tenant', 'ONE'),
@@ -46,7 +47,8 @@ func TestRecordOfTransactionNumbersIsTakenOver(t *testing.T) {
 			(1, 6, '20', 'k', 1, 'changeSignatory', 'done', 'signatory', '7'),
 			(1, 7, '20', 'k', 1, 'changeSignatory', 'approved', 'signatory', '7'),
 			(2, 8, '21', 'k', 1, 'addSignatory', 'done', 'signatory', '7')`,
-		`INSERT INTO audit_seals (tenant, seq, entry, tx, hash) VALUES (1, 1, 1, '900', sha256('1')), (1, 2, 2, '901', sha256('2')), (1, 3, 3, '902', sha256('3'))`,
+		`INSERT INTO audit_seals (tenant, seq, entry, tx, hash)
+			VALUES (1, 1, 1, '900', sha256('1')), (1, 2, 2, '901', sha256('2')), (1, 3, 3, '902', sha256('3'))`,
 		`INSERT INTO events (tenant, id, tx, kind, object, uid) VALUES
 			(1, 11, '901', 'addSignatory', 'signatory', '7'), (1, 12, '902', 'changeSignatory', 'signatory', '7'),
 			(1, 13, '904', 'proposeChange', 'approval', '3'), (1, 14, '902', 'changeSignatory', 'signatory', '7'),
@@ -61,8 +63,10 @@ func TestRecordOfTransactionNumbersIsTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]string{
-		`SELECT string_agg(tenant || '/' || entry, ' ' ORDER BY tenant, entry) FROM audit_unsealed`: "1/4 1/5 1/6 1/7 2/8",
-		`SELECT string_agg(tenant || '/' || id || '=' || entry, ' ' ORDER BY id) FROM events`:       "1/11=2 1/12=3 1/13=5 1/14=6 1/15=7 2/16=8",
+		`SELECT string_agg(tenant || '/' || entry, ' ' ORDER BY tenant, entry) FROM audit_unsealed`: "1/4 " +
+			"1/5 1/6 1/7 2/8",
+		`SELECT string_agg(tenant || '/' || id || '=' || entry, ' ' ORDER BY id) FROM events`: "1/11=2 1/12=3 " +
+			"1/13=5 1/14=6 1/15=7 2/16=8",
 	} {
 		var got string
 		if err := conn.QueryRow(t.Context(), query).Scan(&got); err != nil || got != want {
@@ -71,12 +75,14 @@ func TestRecordOfTransactionNumbersIsTakenOver(t *testing.T) {
 	}
 	// After the migration is undone, entries sealed since have the numbers of their transactions.
 	if _, err := conn.Exec(t.Context(), `BEGIN; SELECT set_config('bankgraph.tenant', '1', true);
-		INSERT INTO audit_seals (tenant, seq, entry, hash) VALUES (1, 4, 6, sha256('4')); COMMIT`); err != nil {
+		INSERT INTO audit_seals (tenant, seq, entry, hash)
+		VALUES (1, 4, 6, sha256('4')); COMMIT`); err != nil {
 		t.Fatal(err)
 	}
 	undoTo(t, url, "20261121000015")
 	var tx string
-	err := conn.QueryRow(t.Context(), `SELECT tx::text FROM audit_seals WHERE tenant = 1 AND seq = 4`).Scan(&tx)
+	err := conn.QueryRow(t.Context(), `SELECT tx::text FROM audit_seals WHERE tenant = 1 AND seq = 4`).
+		Scan(&tx)
 	if err != nil || tx != "20" {
 		t.Errorf("undone, the seal's transaction is %s (%v)", tx, err)
 	}

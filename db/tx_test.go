@@ -214,8 +214,8 @@ func TestWhatIsLeftToTheEndGoesTogetherAndInOrder(t *testing.T) {
 	meter := new(db.Meter)
 	err := d.InTx(db.WithMeter(t.Context(), meter), 0, func(ctx context.Context, tx bun.Tx) error {
 		for i, one := range []string{"first; '?'", "second?"} {
-			insert := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, ?, 'UTC', 'USD')`,
-				name+strconv.Itoa(i), one)
+			insert := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency)
+				VALUES (?, ?, 'UTC', 'USD')`, name+strconv.Itoa(i), one)
 			if err := db.AtCommit(ctx, tx, insert); err != nil {
 				return err
 			}

@@ -70,7 +70,8 @@ func TestAViolationNamesItsConstraint(t *testing.T) {
 	ctx, url := context.Background(), dbtest.Owner(dbtest.URL(t))
 	conn := connect(t, url)
 	_, err := conn.Exec(ctx,
-		"CREATE TABLE things (n int CONSTRAINT one_only UNIQUE CONSTRAINT small CHECK (n < 10)); INSERT INTO things VALUES (1)")
+		"CREATE TABLE things (n int CONSTRAINT one_only UNIQUE CONSTRAINT small CHECK (n < 10)); INSERT "+
+			"INTO things VALUES (1)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,8 @@ func TestEveryTableOfABankHasItsWall(t *testing.T) {
 			want = "a CHECK " + added + "\nr USING true"
 		}
 		if !table.Forced || table.Policies != want {
-			t.Errorf("%s: forced %v, policies\n%s\nwant\n%s\nCall row_security in the migration that makes it (db/migrations/README.md)", table.Name, table.Forced, table.Policies, want)
+			t.Errorf("%s: forced %v, policies\n%s\nwant\n%s\nCall row_security in the migration that makes "+
+				"it (db/migrations/README.md)", table.Name, table.Forced, table.Policies, want)
 		}
 	}
 }
@@ -107,8 +108,8 @@ func TestEveryTableThatAllShareHasItsWall(t *testing.T) {
 			want = "a CHECK " + no + "\nr USING true"
 		}
 		if !table.Forced || table.Policies != want {
-			t.Errorf("%s: forced %v, policies\n%s\nwant\n%s\nCall shared_wall in the migration that makes it (db/migrations/README.md)",
-				table.Name, table.Forced, table.Policies, want)
+			t.Errorf("%s: forced %v, policies\n%s\nwant\n%s\nCall shared_wall in the migration that makes "+
+				"it (db/migrations/README.md)", table.Name, table.Forced, table.Policies, want)
 		}
 	}
 }
@@ -350,7 +351,8 @@ func rowInEach(t *testing.T, owner string, tables []walled) {
 	statements := []string{
 		`SET session_replication_role = replica`,
 		`DO $$ DECLARE c record; BEGIN
-			FOR c IN SELECT conname, conrelid::regclass AS of FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace
+			FOR c IN SELECT conname, conrelid::regclass AS of FROM pg_constraint
+			WHERE contype = 'c' AND connamespace = 'public'::regnamespace
 			LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.of, c.conname); END LOOP; END $$`,
 	}
 	for _, table := range tables {
@@ -358,13 +360,15 @@ func rowInEach(t *testing.T, owner string, tables []walled) {
 		err := conn.QueryRow(t.Context(), `
 			SELECT string_agg(quote_ident(attname), ', '), string_agg(CASE
 			    WHEN attname = $2 THEN '$1'
-			    WHEN typcategory = 'N' THEN '1' WHEN typcategory = 'D' THEN 'now()' WHEN typcategory = 'B' THEN 'true'
+			    WHEN typcategory = 'N' THEN '1' WHEN typcategory = 'D' THEN 'now()'
+			    WHEN typcategory = 'B' THEN 'true'
 			    WHEN typcategory = 'A' THEN '''{}'''
 			    WHEN typname = 'uuid' THEN 'gen_random_uuid()' WHEN typname IN ('json', 'jsonb') THEN '''{}'''
 			    WHEN typname = 'xid8' THEN 'pg_current_xact_id()' WHEN typname = 'interval' THEN '''1 day'''
 			    ELSE '''x$1''' END, ', ')
 			FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
-			WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND (attnotnull OR attname IN ($2, 'entry'))`, table.Name, table.Bank).Scan(&columns, &values)
+			WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+			AND (attnotnull OR attname IN ($2, 'entry'))`, table.Name, table.Bank).Scan(&columns, &values)
 		if err != nil {
 			t.Fatal(err)
 		}

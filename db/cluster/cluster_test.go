@@ -195,7 +195,8 @@ func TestDataSurvivesTheKillOfProgramAndServerDuringABusyQuery(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { // pure computing for minutes: such a backend does not notice that its server died
 		_, err := busy.Exec(context.Background(),
-			"SELECT count(*) FROM generate_series(1, 40000) a(n), generate_series(1, 40000) b(n) WHERE a.n % 7 < b.n % 3")
+			"SELECT count(*) FROM generate_series(1, 40000) a(n), generate_series(1, 40000) b(n) "+
+				"WHERE a.n % 7 < b.n % 3")
 		ended <- err
 	}()
 	awaitActive(t, program.url)
@@ -583,7 +584,8 @@ func awaitActive(t *testing.T, url string) {
 	eventually(t, "the busy query runs", func() bool {
 		var active bool
 		err := conn.QueryRow(context.Background(),
-			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%generate_series%' AND pid <> pg_backend_pid())").Scan(&active)
+			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' "+
+				"AND query LIKE '%generate_series%' AND pid <> pg_backend_pid())").Scan(&active)
 		return err == nil && active
 	})
 }

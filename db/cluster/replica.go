@@ -31,8 +31,8 @@ func (c *Cluster) Replica(ctx context.Context, options Options) (*Cluster, error
 
 // copyTo makes a copy of the data that is set up to stream from this server.
 func (c *Cluster) copyTo(ctx context.Context, to place) error {
-	copied := c.Command(ctx, c.binaries.libraries, filepath.Join(c.binaries.folder, "pg_basebackup"), "--pgdata",
-		to.pgdata(), "--dbname", c.url,
+	copied := c.Command(ctx, c.binaries.libraries, filepath.Join(c.binaries.folder, "pg_basebackup"),
+		"--pgdata", to.pgdata(), "--dbname", c.url,
 		"--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync")
 	runtime.LockOSThread() // the program would die with the thread that forks it
 	defer runtime.UnlockOSThread()

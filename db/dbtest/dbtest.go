@@ -130,7 +130,8 @@ func makeTemplate(ctx context.Context, admin string) error {
 		return err
 	}
 	var there bool
-	err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", template).Scan(&there)
+	err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", template).
+		Scan(&there)
 	if err != nil || there {
 		return err
 	}

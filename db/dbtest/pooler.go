@@ -49,7 +49,8 @@ func (s *Server) Pooled(settings ...string) string {
 		fmt.Sprintf("[databases]\n* = host='%s' port=%s\n[pgbouncer]\n",
 			strings.ReplaceAll(service.Query().Get("host"), "'", "''"), service.Query().Get("port"))+
 			strings.Join(append(settings, "pool_mode = transaction", "auth_type = trust", "auth_file = "+users,
-				"unix_socket_dir = "+folder, "listen_port = 6432", "default_pool_size = 3", "max_client_conn = 200",
+				"unix_socket_dir = "+folder, "listen_port = 6432",
+				"default_pool_size = 3", "max_client_conn = 200",
 				"server_login_retry = 1"), "\n")+"\n")
 	ctx, stop := context.WithCancel(context.Background())
 	pooler := s.Command(ctx, libraries, program, ini)
