@@ -149,7 +149,13 @@ func (s *Service) numbered(alias string, tenant access.Tenant, clear string, p *
 }
 
 // where returns the conditions that narrow a query; p collects their values.
-func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
+func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) db.Conditions {
+	return slices.Concat(by.ofParties(s, tenant, p), by.ofOrigin(p), by.ofTexts(p), by.ofWords(p),
+		by.ofAmounts(p), by.ofVirtualAccounts(s, tenant, p), by.ofDates(p))
+}
+
+// ofParties returns the conditions on who pays whom.
+func (by Search) ofParties(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	for _, exact := range []struct {
 		column string
 		value  int64
@@ -174,6 +180,11 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 			all = append(all, s.sideNumbered(side.column, tenant, side.number, p))
 		}
 	}
+	return all
+}
+
+// ofOrigin returns the conditions on what payments come of.
+func (by Search) ofOrigin(p *db.Params) (all db.Conditions) {
 	if by.Recurrence != 0 {
 		all = append(all, "pay.recurrence = "+p.Add(by.Recurrence))
 	}
@@ -193,6 +204,11 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "pay.uid IN (SELECT payment FROM payment_details WHERE tenant = $1 AND contact = "+
 			p.Add(by.Contact)+")")
 	}
+	return all
+}
+
+// ofTexts returns the conditions on names, notes and codes.
+func (by Search) ofTexts(p *db.Params) (all db.Conditions) {
 	for _, part := range []struct{ column, value string }{
 		{"pay.sender_name", by.SenderName}, {"pay.receiver_name", by.ReceiverName}, {"pay.notes", by.Notes},
 	} {
@@ -209,6 +225,11 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 			all = append(all, exact.column+" = "+p.Add(exact.value))
 		}
 	}
+	return all
+}
+
+// ofWords returns the conditions on what is one of a few words each.
+func (by Search) ofWords(p *db.Params) (all db.Conditions) {
 	for _, list := range []struct {
 		column string
 		words  []string
@@ -225,6 +246,11 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	if len(by.States) > 0 && !slices.ContainsFunc(by.States, common) {
 		all = append(all, uncommon)
 	}
+	return all
+}
+
+// ofAmounts returns the conditions on amounts, in minor units or in units of the payment's currency.
+func (by Search) ofAmounts(p *db.Params) (all db.Conditions) {
 	for _, bound := range []struct {
 		compare string
 		value   *int64
@@ -240,6 +266,11 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 			all = append(all, "pay.amount"+bound.compare+p.Add(bound.value)+"::text::numeric * "+minorUnits)
 		}
 	}
+	return all
+}
+
+// ofVirtualAccounts returns the conditions on the virtual accounts that payments are for.
+func (by Search) ofVirtualAccounts(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.UltimateReceiverName != "" {
 		all = append(all, forVirtual("strpos(lower(va.name), lower("+p.Add(by.UltimateReceiverName)+"::text)) > 0"))
 	}
@@ -247,6 +278,11 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		hashes := p.Add(s.keys.Hashes(int64(tenant), virtualaccounts.NumberColumn, by.UltimateReceiverNumber))
 		all = append(all, forVirtual("va.number_hash = ANY("+hashes+")"))
 	}
+	return all
+}
+
+// ofDates returns the conditions on the direction and the date of payments; none matches where None is set.
+func (by Search) ofDates(p *db.Params) (all db.Conditions) {
 	if by.Direction != "" {
 		all = append(all, "pay.direction = "+p.Add(by.Direction)+"::text")
 	}
