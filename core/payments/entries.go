@@ -260,21 +260,33 @@ func (s *Service) receiveEntriesTx(
 			work.begin(p, Validated, "")
 		}
 	}
-	exceptions, err := positivepay.ScreenTx(ctx, tx, caller, now, screened,
-		func(d *positivepay.Screened) time.Time {
-			return decideUntil(now, d.DebitDate, caller.Location())
-		})
+	exceptions, err := work.screenDebitsTx(ctx, tx, waiting, screened)
 	if err != nil {
 		return err
-	}
-	for i, e := range exceptions {
-		to, reason := enteredWith(e)
-		work.begin(waiting[i], to, reason)
-		work.told = append(work.told, screenedDebit(e))
 	}
 	return errors.Join(work.writeTx(ctx, tx), db.InsertAtCommit(ctx, entries),
 		db.InsertAtCommit(ctx, received),
 		db.InsertAtCommit(ctx, exceptions), db.InsertAtCommit(ctx, rows), db.InsertAtCommit(ctx, again))
+}
+
+// screenDebitsTx puts debits of accounts with positive pay into the states that their rules lead to, and
+// returns what is to be written of that.
+func (w *entryWork) screenDebitsTx(
+	ctx context.Context, tx bun.Tx, waiting []*Payment, screened []*positivepay.Screened,
+) ([]*positivepay.Exception, error) {
+	exceptions, err := positivepay.ScreenTx(ctx, tx, w.caller, w.now, screened,
+		func(d *positivepay.Screened) time.Time {
+			return decideUntil(w.now, d.DebitDate, w.caller.Location())
+		})
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range exceptions {
+		to, reason := enteredWith(e)
+		w.begin(waiting[i], to, reason)
+		w.told = append(w.told, screenedDebit(e))
+	}
+	return exceptions, nil
 }
 
 // holder returns the account that an entry is for, and the virtual account on it that a credit names; nil if

@@ -279,28 +279,9 @@ var readingFile = db.NewQuery[fileOnRecord](`SELECT id, unfinished_since IS NOT 
 func (s *Service) takeLinesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in *incoming, lines []*incoming,
 ) error {
-	var numbers []int32
-	var traces []string
-	for _, a := range lines {
-		numbers, traces = append(numbers, int32(a.line)), append(traces, a.of)
-	}
-	b := db.TxBatch(tx)
-	done := db.Queue(b, readingAnswered, caller.Tenant, in.number, numbers)
-	found := db.Queue(b, readingTraces, caller.Tenant, traces)
-	back := db.Queue(b, readingReturnTraces, caller.Tenant, traces)
-	if err := b.Send(ctx); err != nil {
+	before, of, returns, err := onRecordTx(ctx, tx, caller.Tenant, in.number, lines)
+	if err != nil {
 		return err
-	}
-	before, of := map[int]*answeredLine{}, map[string]*traced{}
-	for _, d := range done.Items {
-		before[d.Line] = d
-	}
-	for _, t := range found.Items {
-		of[t.Trace] = t
-	}
-	returns := map[string]*traced{}
-	for _, t := range back.Items {
-		returns[t.Trace] = t
 	}
 	var fresh, heard, lost []*incoming
 	var rows []*Answered
@@ -316,8 +297,8 @@ func (s *Service) takeLinesTx(
 			}
 		}
 		if t != nil {
-			a.payment, a.reversal, a.booked, a.prenote = t.Payment, t.Reversal &&
-				a.says == returned, t.Booked, t.Prenote
+			a.payment, a.booked, a.prenote = t.Payment, t.Booked, t.Prenote
+			a.reversal = t.Reversal && a.says == returned
 		}
 		if told != nil { // of nothing, until somebody said what had left before a restore (NoteLeft)
 			if t != nil && t.Payment != 0 && a.lost(t) == "" {
@@ -346,6 +327,36 @@ func (s *Service) takeLinesTx(
 	told, err := leftTx(ctx, tx, caller.Tenant, now, in, lost)
 	return errors.Join(err, db.InsertAtCommit(ctx, rows), db.InsertAtCommit(ctx, told),
 		heardTx(ctx, caller.Tenant, in.number, heard), prenotesAnsweredTx(ctx, caller.Tenant, fresh))
+}
+
+// onRecordTx finds what is on record of the lines of a file: by their numbers, which of them came before; by
+// trace number, what has left that they are about, and which returns of ours.
+func onRecordTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, file MessageID, lines []*incoming,
+) (before map[int]*answeredLine, of, returns map[string]*traced, err error) {
+	var numbers []int32
+	var traces []string
+	for _, a := range lines {
+		numbers, traces = append(numbers, int32(a.line)), append(traces, a.of)
+	}
+	b := db.TxBatch(tx)
+	done := db.Queue(b, readingAnswered, tenant, file, numbers)
+	found := db.Queue(b, readingTraces, tenant, traces)
+	back := db.Queue(b, readingReturnTraces, tenant, traces)
+	if err := b.Send(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	before, of, returns = map[int]*answeredLine{}, map[string]*traced{}, map[string]*traced{}
+	for _, d := range done.Items {
+		before[d.Line] = d
+	}
+	for _, t := range found.Items {
+		of[t.Trace] = t
+	}
+	for _, t := range back.Items {
+		returns[t.Trace] = t
+	}
+	return before, of, returns, nil
 }
 
 // heardTx writes which payments lines are about that were of nothing when they came first, at the end of the
