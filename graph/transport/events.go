@@ -59,6 +59,14 @@ func (s Streams) serveEvents(w http.ResponseWriter, r *http.Request, exec graphq
 	header.Set("X-Accel-Buffering", "no") // proxies pass on what comes at once
 	w.WriteHeader(http.StatusOK)
 	out := &events{w: w, control: control, slow: func() { caller.end(errSlow) }}
+	s.stream(ctx, out, r, caller, exec, next)
+}
+
+// stream sends the answers of a subscription until there are no more, or something else ends it.
+func (s Streams) stream(
+	ctx context.Context, out *events, r *http.Request, caller *session, exec graphql.GraphExecutor,
+	next graphql.ResponseHandler,
+) {
 	out.send(":\n\n")
 	every := s.KeepAlive
 	if every == 0 {
