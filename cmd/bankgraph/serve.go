@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -91,27 +92,16 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	signal.Notify(again, syscall.SIGUSR1)
 	defer signal.Stop(again)
 
-	if err := c.permits(s.Addr); err != nil {
-		return err
-	}
-	if err := c.boundByFiles(log, openFiles()); err != nil {
-		return err
-	}
-	secure, err := c.config(log)
+	secure, err := c.secured(s, log)
 	if err != nil {
 		return err
 	}
-
 	// The ports come first, so that a port in use is reported before a database is started.
-	listener, err := listen(s.Addr)
+	listener, metricsListener, err := c.listen(s)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	metricsListener, err := listen(c.MetricsAddr)
-	if err != nil {
-		return fmt.Errorf("metrics: %w", err)
-	}
 	defer metricsListener.Close()
 
 	public := s.public(listener.Addr().String())
@@ -127,17 +117,13 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	if err != nil {
 		return err
 	}
-
 	next, err := b.next(ctx, demo)
 	if err != nil {
 		return err
 	}
-
-	kept := s.kept(log, newLog(t.errs))
-	if err := kept.open(); err != nil && !c.NoWork {
+	kept, err := c.kept(s, log, t)
+	if err != nil {
 		return err
-	} else if err != nil {
-		kept.path = "" // the workers of other processes use the file
 	}
 	var stopping atomic.Bool
 	meters := newMeters(b.DB)
@@ -171,6 +157,41 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		time.Sleep(c.Drain)
 	}
 	return errors.Join(err, finish(server, metrics, front.streams, log))
+}
+
+// secured returns how connections are secured, nil where they are not, if they may be as the settings say.
+func (c *serveCommand) secured(s *settings, log *slog.Logger) (*tls.Config, error) {
+	if err := c.permits(s.Addr); err != nil {
+		return nil, err
+	}
+	if err := c.boundByFiles(log, openFiles()); err != nil {
+		return nil, err
+	}
+	return c.config(log)
+}
+
+// listen opens the port of the bank and that of the metrics.
+func (c *serveCommand) listen(s *settings) (bank, metrics net.Listener, err error) {
+	if bank, err = listen(s.Addr); err != nil {
+		return nil, nil, err
+	}
+	if metrics, err = listen(c.MetricsAddr); err != nil {
+		bank.Close()
+		return nil, nil, fmt.Errorf("metrics: %w", err)
+	}
+	return bank, metrics, nil
+}
+
+// kept opens the file of checkpoints. A process without workers does not need it: those of others use it.
+func (c *serveCommand) kept(s *settings, log *slog.Logger, t *terminal) (*keptFile, error) {
+	kept := s.kept(log, newLog(t.errs))
+	if err := kept.open(); err != nil {
+		if !c.NoWork {
+			return nil, err
+		}
+		kept.path = ""
+	}
+	return kept, nil
 }
 
 // warn tells of settings that fit the others badly.
