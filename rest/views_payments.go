@@ -120,8 +120,9 @@ type paymentFields struct {
 	MemoPostFailureReason string                `json:"memoPostFailureReason"`
 	Recurrence            *recurrence           `json:"recurrence,omitzero"` // left out for a single payment
 	FedWireDetails        *fedWireDetails       `json:"fedWireDetails,omitzero"`
-	BenefitReceiver       *payments.Benefit     `json:"benefitReceiver,omitzero"` // of an enrolment; left out of others
-	RemittanceDetails     *remittanceDetails    `json:"remittanceDetails,omitzero"`
+	// of an enrolment; left out of others
+	BenefitReceiver   *payments.Benefit  `json:"benefitReceiver,omitzero"`
+	RemittanceDetails *remittanceDetails `json:"remittanceDetails,omitzero"`
 	senderFields
 	receiverFields
 	otherParties

@@ -258,7 +258,8 @@ const longestTelling = 30 * time.Second
 // report tells how long after its answer each payment was heard of.
 func (a *arrivals) report(who string, answered map[string]time.Time) error {
 	var r round
-	for end := time.Now().Add(longestTelling); len(r.latencies) < len(answered); time.Sleep(50 * time.Millisecond) {
+	end := time.Now().Add(longestTelling)
+	for ; len(r.latencies) < len(answered); time.Sleep(50 * time.Millisecond) {
 		r.latencies = r.latencies[:0]
 		a.mu.Lock()
 		for payment, at := range answered {

@@ -47,8 +47,9 @@ type Search struct {
 type Item struct {
 	Kind Kind `bun:"kind" json:"kind"`
 	// of the approval, the payment, the account, the webhook or the message, by the kind
-	UID      int64      `bun:"uid" json:"uid"`
-	Customer int64      `bun:"customer" json:"customer"` // 0 of a message or a file, which is about no one customer
+	UID int64 `bun:"uid" json:"uid"`
+	// 0 of a message or a file, which is about no one customer
+	Customer int64      `bun:"customer" json:"customer"`
 	Since    time.Time  `bun:"since" json:"since"`
 	DueAt    *time.Time `bun:"due_at" json:"dueAt"` // when it is decided without a person; nil if never
 	Reason   string     `bun:"reason" json:"reason"`

@@ -84,17 +84,18 @@ const Object = "screening"
 type Screening struct {
 	bun.BaseModel `bun:"table:payment_screenings,alias:scr" json:"-"`
 
-	Tenant        access.Tenant `bun:"tenant,pk" json:"-"`
-	Payment       int64         `bun:"payment,pk" json:"payment"`
-	Name          string        `bun:"name" json:"name"` // that was compared
-	Matches       []Match       `bun:"matches,type:jsonb" json:"matches"`
-	Status        Status        `bun:"status" json:"status"`
-	CreatedAt     time.Time     `bun:"created_at" json:"createdAt"`
-	ExpiresAt     *time.Time    `bun:"expires_at" json:"expiresAt"` // when it is rejected without a person; nil for never
-	DecidedAt     *time.Time    `bun:"decided_at" json:"decidedAt"`
-	DecidedClient string        `bun:"decided_client" json:"decidedClient"`
-	DecidedLogin  string        `bun:"decided_login" json:"decidedLogin"`
-	Reason        string        `bun:"reason" json:"reason"` // of the decision
+	Tenant    access.Tenant `bun:"tenant,pk" json:"-"`
+	Payment   int64         `bun:"payment,pk" json:"payment"`
+	Name      string        `bun:"name" json:"name"` // that was compared
+	Matches   []Match       `bun:"matches,type:jsonb" json:"matches"`
+	Status    Status        `bun:"status" json:"status"`
+	CreatedAt time.Time     `bun:"created_at" json:"createdAt"`
+	// when it is rejected without a person; nil for never
+	ExpiresAt     *time.Time `bun:"expires_at" json:"expiresAt"`
+	DecidedAt     *time.Time `bun:"decided_at" json:"decidedAt"`
+	DecidedClient string     `bun:"decided_client" json:"decidedClient"`
+	DecidedLogin  string     `bun:"decided_login" json:"decidedLogin"`
+	Reason        string     `bun:"reason" json:"reason"` // of the decision
 }
 
 // DecidedBy returns the login of who decided, or else the API key; "" if nobody did.
