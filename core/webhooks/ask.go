@@ -194,13 +194,15 @@ const MostCounted = 10_000
 var backlog = db.NewQuery[behind](fmt.Sprintf(`WITH hooks AS (
 	  SELECT uid FROM webhooks WHERE tenant = $1 AND status = 'Active')
 	SELECT (SELECT count(*) FROM (SELECT FROM hooks CROSS JOIN LATERAL (SELECT FROM webhook_deliveries AS d
-	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'WAITING' LIMIT %[1]d) AS d LIMIT %[1]d) AS w)
+	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'WAITING' LIMIT %[1]d) AS d
+	    LIMIT %[1]d) AS w)
 	  AS waiting,
 	(SELECT count(*) FROM (SELECT FROM hooks CROSS JOIN LATERAL (SELECT FROM webhook_deliveries AS d
 	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'PARKED' LIMIT %[1]d) AS d LIMIT %[1]d) AS p)
 	  AS parked,
 	(SELECT min(d.created_at) FROM hooks CROSS JOIN LATERAL (SELECT created_at FROM webhook_deliveries AS d
-	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'WAITING' ORDER BY d.due_at, d.uid LIMIT 100) AS d)
+	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'WAITING' ORDER BY d.due_at, d.uid
+	    LIMIT 100) AS d)
 	  AS oldest`, MostCounted))
 
 type behind struct {

@@ -163,7 +163,8 @@ type waiter struct {
 // nextWaiting returns the next webhook behind one for which something waits. LIMIT has only that one read,
 // whatever the planner guesses of how many there are; min would not.
 func nextWaiting(behind string) string {
-	return `(SELECT webhook FROM webhook_deliveries WHERE tenant = $1 AND state = 'WAITING' AND webhook > ` + behind + `
+	return `(SELECT webhook FROM webhook_deliveries WHERE tenant = $1 AND state = 'WAITING' AND webhook > ` +
+		behind + `
 	  ORDER BY webhook LIMIT 1)`
 }
 
@@ -172,14 +173,16 @@ func nextWaiting(behind string) string {
 var waitingText = fmt.Sprintf(`WITH RECURSIVE waiting AS (
 	  SELECT 1 AS number, `+nextWaiting("$2::bigint")+` AS webhook
 	  UNION ALL
-	  SELECT number + 1, `+nextWaiting("waiting.webhook")+` FROM waiting WHERE webhook IS NOT NULL AND number < %d
+	  SELECT number + 1, `+nextWaiting("waiting.webhook")+` FROM waiting
+	  WHERE webhook IS NOT NULL AND number < %d
 	)
 	SELECT n.webhook, coalesce((SELECT due_at FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook
 	  AND state = 'WAITING' ORDER BY due_at LIMIT 1) <= $3::timestamptz, false) AS due,
 	  coalesce((SELECT due_at FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook
 	  AND state = 'WAITING' ORDER BY due_at DESC LIMIT 1) > $4::timestamptz, false)
 	  OR coalesce((SELECT due_at > $3::timestamptz AND tries = 0 AND created_at > $5::timestamptz
-	    FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook AND state = 'WAITING' ORDER BY due_at LIMIT 1), false)
+	    FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook AND state = 'WAITING'
+	    ORDER BY due_at LIMIT 1), false)
 	  OR (SELECT leased_until FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook
 	    AND leased_until > $4::timestamptz LIMIT 1) IS NOT NULL AS beyond
 	FROM waiting AS n WHERE n.webhook IS NOT NULL`, lookedAtATime)
@@ -223,14 +226,16 @@ func (s *Service) bringBack(
 ) error {
 	err := s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		// webhooks are locked before their deliveries, as in Claim
-		if _, err := db.Raw(tx, `SELECT FROM webhooks WHERE tenant = ? AND uid IN (?) ORDER BY uid FOR NO KEY UPDATE`,
+		if _, err := db.Raw(tx, `SELECT FROM webhooks WHERE tenant = ? AND uid IN (?)
+			ORDER BY uid FOR NO KEY UPDATE`,
 			tenant, bun.List(of)).Exec(ctx); err != nil {
 			return err
 		}
 		_, err := db.Raw(tx, `UPDATE webhook_deliveries SET due_at = least(due_at, ?0),
 			leased_until = CASE WHEN leased_until > ?1 THEN NULL ELSE leased_until END
 			WHERE tenant = ?2 AND webhook IN (?3) AND state = 'WAITING' AND (due_at > ?1 OR leased_until > ?1
-			  OR due_at > ?0 AND tries = 0 AND created_at > ?4)`, now, beyond, tenant, bun.List(of), ahead).Exec(ctx)
+			  OR due_at > ?0 AND tries = 0 AND created_at > ?4)`, now, beyond, tenant, bun.List(of), ahead).
+			Exec(ctx)
 		return err
 	})
 	if err != nil {
@@ -257,11 +262,12 @@ func (s *Service) claimHooksTx(
 		ColumnExpr(partyOf+" AS party", bank).
 		Where("w.tenant = ?", bank).Where("w.uid IN (?)", bun.List(of)).Where("w.status = ?", Active).
 		Where("(w.failing_since IS NOT NULL) = ?", fails).
-		Where(`EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ?0 AND d.webhook = w.uid AND d.state = 'WAITING'
+		Where(`EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ?0 AND d.webhook = w.uid
+			AND d.state = 'WAITING'
 			AND d.due_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)
 			AND NOT `+waitsBehind("?0")+` OFFSET 0)`, bank, now).
-		Where(`(SELECT count(*) FROM webhook_deliveries AS l WHERE l.tenant = ? AND l.webhook = w.uid AND l.leased_until > ?) < ?`,
-			bank, now, most).
+		Where(`(SELECT count(*) FROM webhook_deliveries AS l WHERE l.tenant = ? AND l.webhook = w.uid
+			AND l.leased_until > ?) < ?`, bank, now, most).
 		Where(ofWorking("?0", "?1"), bank, bun.List(customers.Working))
 	if len(full) > 0 {
 		ready = ready.Where(partyOf+" NOT IN (?)", bank, bun.List(full))
@@ -269,7 +275,8 @@ func (s *Service) claimHooksTx(
 	turns := tx.NewSelect().TableExpr("(?) AS r", ready).Column("r.uid", "r.party").ColumnExpr(
 		"row_number() OVER (PARTITION BY r.party ORDER BY r.claimed_at NULLS FIRST, r.uid) AS turn")
 	return hooks, tx.NewSelect().Model(&hooks).ColumnExpr("?TableColumns").ColumnExpr("t.party").
-		Join("JOIN (?) AS t ON t.uid = w.uid", turns).Where("w.tenant = ?", bank).Where("w.status = ?", Active).
+		Join("JOIN (?) AS t ON t.uid = w.uid", turns).Where("w.tenant = ?", bank).
+		Where("w.status = ?", Active).
 		OrderExpr("t.turn, w.claimed_at NULLS FIRST, w.uid").Limit(mostWebhooks).
 		For("NO KEY UPDATE OF w SKIP LOCKED").Scan(ctx)
 }
@@ -283,14 +290,16 @@ func ofWorking(tenant, states string) string {
 }
 
 // partyOf is the party whose share a webhook takes.
-const partyOf = `(SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o WHERE o.tenant = ? AND o.uid = w.customer)`
+const partyOf = `(SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o
+	WHERE o.tenant = ? AND o.uid = w.customer)`
 
 // waitsBehind returns the condition that an earlier event of the payment waits, too. If PostgreSQL expects
 // few rows to wait, or of a webhook, it would read all of them. A row that is selected is no join. The text
 // that is added to the state keeps it from the index of what waits, and the order from those of a webhook's
 // others: they do not lead to the payment.
 func waitsBehind(tenant string) string {
-	return `((SELECT e.number FROM webhook_deliveries AS e WHERE e.tenant = ` + tenant + ` AND e.webhook = d.webhook
+	return `((SELECT e.number FROM webhook_deliveries AS e WHERE e.tenant = ` + tenant +
+		` AND e.webhook = d.webhook
 		AND e.payment = d.payment AND e.number < d.number AND e.state || '' = 'WAITING'
 		ORDER BY e.number LIMIT 1) IS NOT NULL)`
 }

@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	defaultLimit  = 10 * time.Second
-	largestAnswer = 64 << 10               // of a body: nobody reads it, but a short one lets the connection be used again
+	defaultLimit = 10 * time.Second
+	// of a body: nobody reads it, but a short one lets the connection be used again
+	largestAnswer = 64 << 10
 	longestBody   = 100 * time.Millisecond // to read one
 	largestHeader = 16 << 10
 )
@@ -98,7 +99,8 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 		return outcome{why: whyNot(err)}
 	}
 	defer answer.Body.Close()
-	if short := answer.ContentLength >= 0 && answer.ContentLength <= largestAnswer; short && !switches(answer) {
+	if short := answer.ContentLength >= 0 && answer.ContentLength <= largestAnswer; short &&
+		!switches(answer) {
 		defer time.AfterFunc(longestBody, cancel).Stop()
 		_, _ = io.CopyN(io.Discard, answer.Body, largestAnswer)
 	}

@@ -160,7 +160,8 @@ func (o outcome) after(tries int32, first, now time.Time) (DeliveryState, time.T
 	if next.After(end) {
 		return Parked, now
 	}
-	if later := now.Add(o.retryAfter); later.After(next) { // at the end there is a last try, however long that is
+	// at the end there is a last try, however long that is
+	if later := now.Add(o.retryAfter); later.After(next) {
 		next = later
 		if next.After(end) {
 			next = end

@@ -271,7 +271,8 @@ func TestABodyNamesTheVirtualAccountTheTradeAndTheBanksOfAWire(t *testing.T) {
 		trade.Result.UID, h.Tenant, abroad)
 	got = h.post()
 	want := `"intermediarySenderBankIdType":"NID","intermediarySenderBankId":"026099503",` +
-		`"intermediarySenderBankName":"Gateway","intermediaryReceiverBankIdType":"SWIFT","intermediaryReceiverBankId":"GOBEUS33","intermediaryReceiverBankName":"Between",` +
+		`"intermediarySenderBankName":"Gateway","intermediaryReceiverBankIdType":"SWIFT",` +
+		`"intermediaryReceiverBankId":"GOBEUS33","intermediaryReceiverBankName":"Between",` +
 		`"forexContract":"` + trade.Result.UID.String() + `"`
 	if len(got) == 0 || !strings.Contains(got[len(got)-1].body, want) {
 		t.Errorf("%v, want %s", got, want)

@@ -71,7 +71,8 @@ func TestAClaimLooksOnlyForWhatWaits(t *testing.T) {
 		return errors.Join(err, ended)
 	})
 	plan := strings.Join(lines, "\n")
-	found := regexp.MustCompile(`using webhook_deliveries_(?:due|leased) on .*\n *Index Cond: .*webhook (>|=) `).FindAllString(plan, -1)
+	found := regexp.MustCompile(`using webhook_deliveries_(?:due|leased) on .*\n *`+
+		`Index Cond: .*webhook (>|=) `).FindAllString(plan, -1)
 	if err != nil || len(found) < 2 || len(found) != strings.Count(plan, "on webhook") ||
 		strings.Contains(plan, "Aggregate") || strings.Contains(plan, "Sort") {
 		t.Errorf("%v:\n%s", err, plan)
@@ -135,7 +136,8 @@ func TestAnEventReadsNoWebhookThatItIsNotFor(t *testing.T) {
 				continue
 			}
 			if !strings.Contains(scan, "webhooks_active_of_bank") &&
-				(!strings.Contains(scan, "webhooks_active_of_customer") || !strings.Contains(scan, "(customer = ")) {
+				(!strings.Contains(scan, "webhooks_active_of_customer") ||
+					!strings.Contains(scan, "(customer = ")) {
 				t.Errorf("%s: all webhooks are read, or those that were deleted:\n%s\n%s", name, scan, plan)
 			}
 		}

@@ -68,7 +68,8 @@ func (s *Service) bodyOf(
 	switch {
 	case due.Posting != 0:
 		var err error
-		if posting, err = s.virtualAccounts.PostingFor(ctx, reach, of, due.Posting); err != nil || posting == nil {
+		if posting, err = s.virtualAccounts.PostingFor(ctx, reach, of, due.Posting); err != nil ||
+			posting == nil {
 			return nil, err
 		}
 		mark = payments.StepKey{Payment: payments.UID(posting.Payment), Number: posting.Step}
@@ -113,8 +114,8 @@ func (s *Service) finishTx(
 	}
 	written, err := db.Raw(tx, `UPDATE webhook_deliveries SET state = ?, due_at = ?, done_at = ?,
 		leased_until = NULL
-		WHERE tenant = ? AND uid = ? AND attempts = ? AND state = 'WAITING'`, state, next, done, due.Tenant, due.UID,
-		due.Attempts).Exec(ctx)
+		WHERE tenant = ? AND uid = ? AND attempts = ? AND state = 'WAITING'`, state, next, done,
+		due.Tenant, due.UID, due.Attempts).Exec(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,8 @@ func (s *Service) finishTx(
 	if state == Waiting && due.Payment != 0 { // later events of the payment cannot be posted before
 		if _, err := db.Raw(tx, `UPDATE webhook_deliveries SET due_at = greatest(due_at, ?)
 			WHERE tenant = ? AND webhook = ?
-			AND payment = ? AND number > ? AND state = 'WAITING'`, next, due.Tenant, due.Webhook, due.Payment, due.Number).
+			AND payment = ? AND number > ? AND state = 'WAITING'`,
+			next, due.Tenant, due.Webhook, due.Payment, due.Number).
 			Exec(ctx); err != nil {
 			return err
 		}

@@ -33,7 +33,8 @@ func TestSignaturesAreThoseOfTheSpecification(t *testing.T) {
 	}
 	other := "whsec_" + base64.StdEncoding.EncodeToString([]byte("another secret of some length"))
 	both, err := webhooks.Sign([]string{other, secret}, id, at, []byte(body))
-	if parts := strings.Split(both, " "); err != nil || len(parts) != 2 || parts[1] != want || parts[0] == want {
+	if parts := strings.Split(both, " "); err != nil || len(parts) != 2 || parts[1] != want ||
+		parts[0] == want {
 		t.Errorf("with two secrets: %s, %v", both, err)
 	}
 	if _, err := webhooks.Sign([]string{"whsec_!"}, id, at, nil); err == nil ||
@@ -204,7 +205,8 @@ func TestUntilTheOverlapEndsBothSecretsSign(t *testing.T) {
 	h.must(err)
 	h.transfer("3", 0)
 	signedBy(t, h.post()[0], h.Now(), last)
-	if _, gone, err := h.Webhooks.RotateSecret(h.Staff(), hook, time.Hour, options); err != nil || gone != "" {
+	if _, gone, err := h.Webhooks.RotateSecret(h.Staff(), hook, time.Hour, options); err != nil ||
+		gone != "" {
 		t.Errorf("a secret that was replaced is shown: %q, %v", gone, err)
 	}
 }
@@ -402,7 +404,8 @@ func TestASecretUnderAKeyThatThisProgramLacksIsLeftToOthers(t *testing.T) {
 	if err != nil || len(due) != 1 || due[0].Webhook != mine {
 		t.Fatalf("%d deliveries are taken, %v", len(due), err)
 	}
-	if all := h.deliveries(foreign); len(all) != 1 || all[0].State != webhooks.Waiting || all[0].Attempts != 0 {
+	if all := h.deliveries(foreign); len(all) != 1 || all[0].State != webhooks.Waiting ||
+		all[0].Attempts != 0 {
 		t.Errorf("%+v", all)
 	}
 	other() // as for a program that has the key
@@ -440,8 +443,8 @@ func TestAClockThatWasAheadPutsNothingOffForDays(t *testing.T) {
 	taken, _ := h.hook(h.payer)
 	h.transfer("1", 0)
 	h.spread()
-	h.Exec(`UPDATE webhook_deliveries SET due_at = ?::timestamptz + interval '3 days' WHERE tenant = ? AND webhook = ?`,
-		h.Now(), h.Tenant, hook)
+	h.Exec(`UPDATE webhook_deliveries SET due_at = ?::timestamptz + interval '3 days'
+		WHERE tenant = ? AND webhook = ?`, h.Now(), h.Tenant, hook)
 	h.Exec(`UPDATE webhook_deliveries SET leased_until = ?::timestamptz + interval '3 days'
 		WHERE tenant = ? AND webhook = ?`, h.Now(), h.Tenant, taken)
 	if due, err := h.Webhooks.Claim(h.operator, room(100, 100)); err != nil || len(due) != 2 {

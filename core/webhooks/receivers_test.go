@@ -172,9 +172,11 @@ func TestWebhooksBehindManyThatWaitHaveTheirTurn(t *testing.T) {
 	h.Exec(`UPDATE webhook_deliveries SET due_at = ? WHERE tenant = ?`, later, h.Tenant)
 	for _, table := range []string{
 		"webhooks SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n))",
-		"webhook_deliveries SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n, 'webhook', o.webhook - n))",
+		"webhook_deliveries SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n, " +
+			"'webhook', o.webhook - n))",
 	} {
-		h.Exec("INSERT INTO "+table+").* FROM "+strings.Fields(table)[0]+" AS o, generate_series(1, ?) AS n WHERE o.tenant = ?",
+		h.Exec("INSERT INTO "+table+").* FROM "+strings.Fields(table)[0]+
+			" AS o, generate_series(1, ?) AS n WHERE o.tenant = ?",
 			webhooks.LookedAtATime-1, h.Tenant)
 	}
 	h.Exec(`UPDATE webhook_deliveries SET due_at = ? WHERE tenant = ? AND webhook = ?`, h.Now(), h.Tenant, first)
@@ -235,7 +237,8 @@ func TestOnePartyTakesNoMoreThanItsShare(t *testing.T) {
 			h.Exec(`INSERT INTO webhooks (tenant, uid, customer, reach, name, target, signing_secret, status,
 					since_seq, created_at, updated_at, version)
 				SELECT tenant, uid + n, CASE WHEN n < 100 THEN customer ELSE ? END, reach, name, target, signing_secret,
-				status, since_seq, created_at, updated_at, 1 FROM webhooks CROSS JOIN generate_series(1, 200) AS n
+				status, since_seq, created_at, updated_at, 1
+				FROM webhooks CROSS JOIN generate_series(1, 200) AS n
 				WHERE tenant = ? AND uid = ?`, h.partner.UID, h.Tenant, slow)
 			h.Exec(`UPDATE webhooks SET claimed_at = ? WHERE tenant = ? AND uid = ?`, h.Now(), h.Tenant, other)
 			h.Exec(`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
@@ -275,8 +278,9 @@ func TestTwoPartiesLeaveRoomForAThird(t *testing.T) {
 	many := func(of webhooks.UID, n int) {
 		h.Exec(`INSERT INTO webhooks (tenant, uid, customer, reach, name, target, signing_secret, status, since_seq,
 				created_at, updated_at, version)
-			SELECT tenant, uid * 1000 + n, customer, reach, name, target, signing_secret, status, since_seq, created_at,
-			  updated_at, 1 FROM webhooks CROSS JOIN generate_series(1, ?) AS n WHERE tenant = ? AND uid = ?`, n, h.Tenant, of)
+			SELECT tenant, uid * 1000 + n, customer, reach, name, target, signing_secret, status, since_seq,
+			  created_at, updated_at, 1
+			FROM webhooks CROSS JOIN generate_series(1, ?) AS n WHERE tenant = ? AND uid = ?`, n, h.Tenant, of)
 	}
 	waits := `INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
 		SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks WHERE tenant = ? AND customer = ?`
@@ -364,7 +368,8 @@ func TestWhileACustomerIsSuspendedNothingIsPosted(t *testing.T) {
 func TestWebhooksThatCannotBePostedToKeepNoneOfTheOthersWaiting(t *testing.T) {
 	t.Parallel()
 	for name, what := range map[string]string{
-		"they fail, and there is no room for more of those": `UPDATE webhooks SET failing_since = now() WHERE tenant = ?0 AND uid > ?1`,
+		"they fail, and there is no room for more of those": `UPDATE webhooks SET failing_since = now()
+			WHERE tenant = ?0 AND uid > ?1`,
 		"enough of each is in work": `INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at,
 			leased_until, created_at)
 			SELECT tenant, webhook, customer, state, due_at, due_at + interval '1 hour', created_at
@@ -387,7 +392,8 @@ func TestWebhooksThatCannotBePostedToKeepNoneOfTheOthersWaiting(t *testing.T) {
 				  updated_at, 1
 				FROM webhooks CROSS JOIN generate_series(1, 200) AS n WHERE tenant = ? AND uid = ?`, h.Tenant, well)
 			h.Exec(`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
-				SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks WHERE tenant = ? AND uid > ?`, h.Now(), h.Now(), h.Tenant, well)
+				SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks WHERE tenant = ? AND uid > ?`,
+				h.Now(), h.Now(), h.Tenant, well)
 			h.Exec(what, h.Tenant, well)
 			due, err := h.Webhooks.Claim(h.operator, room(32, 0))
 			if err != nil || len(due) != 1 || due[0].Webhook != well {

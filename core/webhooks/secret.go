@@ -142,8 +142,8 @@ func (f *foreign) found(ctx context.Context, caller access.Caller, all map[UID]u
 	}
 	for uid, key := range all {
 		f.until[foreignPlace{caller.Tenant, uid}] = now.Add(foreignFor)
-		slog.ErrorContext(ctx, "the keyset lacks the key of a webhook's secret: its deliveries are left to other programs",
-			"tenant", caller.TenantCode, "webhook", uid.String(), "key", key)
+		slog.ErrorContext(ctx, "the keyset lacks the key of a webhook's secret: its deliveries are left to "+
+			"other programs", "tenant", caller.TenantCode, "webhook", uid.String(), "key", key)
 	}
 }
 
@@ -203,7 +203,8 @@ func (s *Service) replaceTx(
 		AND ends_at IS NOT NULL`, w.Tenant, w.UID, kind).Exec(ctx); err != nil {
 		return err
 	}
-	if _, err := tx.NewRaw(`UPDATE webhook_secrets SET ends_at = ? WHERE tenant = ? AND webhook = ? AND kind = ?`,
+	if _, err := tx.NewRaw(`UPDATE webhook_secrets SET ends_at = ?
+		WHERE tenant = ? AND webhook = ? AND kind = ?`,
 		until, w.Tenant, w.UID, kind).Exec(ctx); err != nil {
 		return err
 	}

@@ -211,7 +211,8 @@ func (s *Service) nextTx(
 	}
 	var full []UID
 	err = db.Raw(tx, `UPDATE webhooks AS b SET behind_at = ? WHERE b.tenant = ? AND b.uid IN (?) AND `+
-		fullText("b", strconv.FormatInt(int64(tenant), 10))+` RETURNING b.uid`, at.Add(looksEvery), tenant, bun.List(uids)).
+		fullText("b", strconv.FormatInt(int64(tenant), 10))+` RETURNING b.uid`, at.Add(looksEvery), tenant,
+		bun.List(uids)).
 		Scan(ctx, &full)
 	if err != nil && !noRows(err) {
 		return nil, err
@@ -227,7 +228,8 @@ func (s *Service) nextTx(
 func fullText(webhook, tenant string) string {
 	wait := func(which string, most int) string {
 		return `EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ` + tenant +
-			` AND d.webhook = ` + webhook + `.uid AND d.state = 'WAITING'` + which + ` OFFSET ` + strconv.Itoa(most-1) + `)`
+			` AND d.webhook = ` + webhook + `.uid AND d.state = 'WAITING'` + which + ` OFFSET ` +
+			strconv.Itoa(most-1) + `)`
 	}
 	return "(" + wait(" AND d.tries = 0", mostWaiting) + " OR " + wait("", mostWaitingAll) + ")"
 }
@@ -236,8 +238,10 @@ func fullText(webhook, tenant string) string {
 // enough waits already, falls behind from the last of these events on.
 func falling(deliver string) string {
 	return `WITH told AS (` + deliver + ` RETURNING webhook)
-	UPDATE webhooks AS b SET behind_at = $6::timestamptz, behind_from = (SELECT max(seq) FROM unnest($4::bigint[]) AS seq)
-	WHERE b.tenant = $1 AND b.uid IN (SELECT webhook FROM told) AND b.behind_from IS NULL AND ` + fullText("b", "$1")
+	UPDATE webhooks AS b SET behind_at = $6::timestamptz,
+	  behind_from = (SELECT max(seq) FROM unnest($4::bigint[]) AS seq)
+	WHERE b.tenant = $1 AND b.uid IN (SELECT webhook FROM told) AND b.behind_from IS NULL AND ` +
+		fullText("b", "$1")
 }
 
 // replayOneTx goes on with one webhook whose events are to be posted again, as far as it has been told of
@@ -275,10 +279,10 @@ func (s *Service) replayOneTx(
 	return int(to - w.ReplayFrom), err
 }
 
-// deliverTx makes deliveries of events at the end of the transaction: for each webhook, or only for some, that
-// sees the payment and asks for its state and network. It also makes those of the transactions of virtual
-// accounts that the same steps made, for each webhook that asks for these. Events that are about no step of a
-// payment are not posted.
+// deliverTx makes deliveries of events at the end of the transaction: for each webhook, or only for some,
+// that sees the payment and asks for its state and network. It also makes those of the transactions of
+// virtual accounts that the same steps made, for each webhook that asks for these. Events that are about no
+// step of a payment are not posted.
 func (s *Service) deliverTx(
 	ctx context.Context, tenant access.Tenant, of []events.Placed, text, transactions string, only []int64,
 ) error {
@@ -358,9 +362,10 @@ const (
 		AND (w.replay_since IS NULL OR e.at >= w.replay_since OR e.seq > w.replay_after)`
 	// asBefore is the condition of events that a webhook is told again, and asLater that of those that it is
 	// told as it catches up.
-	asBefore = `w.uid = ANY($7::bigint[]) AND ` + asAgain + ` AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
-	asLater  = `w.uid = ANY($7::bigint[]) AND e.seq > w.behind_from AND (e.seq > w.since_seq OR e.seq <= w.behind_to
-		OR e.seq > w.replay_from AND ` + asAgain + `)`
+	asBefore = `w.uid = ANY($7::bigint[]) AND ` + asAgain +
+		` AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
+	asLater = `w.uid = ANY($7::bigint[]) AND e.seq > w.behind_from
+		AND (e.seq > w.since_seq OR e.seq <= w.behind_to OR e.seq > w.replay_from AND ` + asAgain + `)`
 	// onceMore posts again what is there already.
 	onceMore = ` DO UPDATE SET state = 'WAITING', due_at = excluded.due_at, tries = 0,
 		tried_at = NULL, done_at = NULL WHERE webhook_deliveries.state <> 'WAITING'`

@@ -80,7 +80,8 @@ func TestTransactionsOfVirtualAccountsAreToldAsPublished(t *testing.T) {
 		if paid < 2 {
 			name := []string{"transaction_in", "transaction_back"}[paid]
 			body := strings.ReplaceAll(got[one].body, coretest.VirtualNumber(v.UID), "80000000000007")
-			got[one].body = regexp.MustCompile(`"transactionId":\d+`).ReplaceAllString(body, `"transactionId":12`)
+			got[one].body = regexp.MustCompile(`"transactionId":\d+`).
+				ReplaceAllString(body, `"transactionId":12`)
 			got[one].body = regexp.MustCompile(`"(transactionDateTime|lastUpdatedTime)":"[^"]+"`).
 				ReplaceAllString(got[one].body, `"$1":"2026-11-18T12:00:00Z"`)
 			h.golden(name, got[one], uid)

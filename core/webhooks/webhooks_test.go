@@ -241,7 +241,8 @@ func TestNoColumnShowsASecret(t *testing.T) {
 		var rows []string
 		h.must(h.DB.NewRaw(`SELECT t::text FROM `+table+` AS t WHERE t.tenant = ?`, h.Tenant).
 			Scan(t.Context(), &rows))
-		if text := strings.Join(rows, "\n"); strings.Contains(text, secret) || strings.Contains(text, secret[6:]) ||
+		if text := strings.Join(rows, "\n"); strings.Contains(text, secret) ||
+			strings.Contains(text, secret[6:]) ||
 			strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
 			t.Errorf("%s: %s", table, text)
 		}
@@ -544,7 +545,8 @@ func TestOfADeletedWebhookOnlyWhatWasTriedStays(t *testing.T) {
 	h.spread()
 	_, err := h.Webhooks.Delete(h.Staff(), hook, changes.RequestOptions{})
 	h.must(err)
-	if all := h.deliveries(hook); len(all) != 1 || all[0].Payment != tried || all[0].State != webhooks.Parked {
+	if all := h.deliveries(hook); len(all) != 1 || all[0].Payment != tried ||
+		all[0].State != webhooks.Parked {
 		t.Errorf("of %s and %s there is %+v", tried, never, all)
 	}
 }
@@ -583,7 +585,8 @@ func TestTheFeedHasTheSameEventsWithoutAGap(t *testing.T) {
 		page, err := h.Webhooks.Feed(h.PersonOf(h.payer, h.User(h.payer, nil)), cursor, 3)
 		h.must(err)
 		for _, event := range page.Events {
-			if bodies = append(bodies, event.Body); event.Status == "" || event.At.IsZero() || event.Cursor == "" {
+			if bodies = append(bodies, event.Body); event.Status == "" || event.At.IsZero() ||
+				event.Cursor == "" {
 				t.Errorf("event %+v", event)
 			}
 		}
@@ -704,8 +707,9 @@ func TestABacklogIsCountedUpToABound(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	uid, _ := h.hook(h.payer)
-	_, err := h.Owner().ExecContext(t.Context(), `INSERT INTO webhook_deliveries (tenant, webhook, customer, state,
-		due_at, created_at, done_at) SELECT ?0, ?1, ?2, CASE WHEN n % 2 = 0 THEN 'WAITING' ELSE 'PARKED' END, ?3, ?3,
+	_, err := h.Owner().ExecContext(t.Context(),
+		`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at, done_at)
+		SELECT ?0, ?1, ?2, CASE WHEN n % 2 = 0 THEN 'WAITING' ELSE 'PARKED' END, ?3, ?3,
 		CASE WHEN n % 2 = 1 THEN ?3::timestamptz END FROM generate_series(1, ?4) AS n`,
 		h.Tenant, uid, h.payer.UID, h.Clock.Now(), 2*webhooks.MostCounted+50)
 	h.must(err)
@@ -736,14 +740,14 @@ func TestACustomerThatLeavesItsPartnerIsNotToldOnByIt(t *testing.T) {
 			_, err := h.Webhooks.Disable(h.Staff(), stopped, changes.RequestOptions{})
 			h.must(err)
 			others, _ := h.hook(h.payee)
-			h.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, h.Tenant,
-				h.payer.UID)
+			h.Exec(`UPDATE customers SET access_customer_dual_approval = true
+				WHERE tenant = ? AND uid = ?`, h.Tenant, h.payer.UID)
 			waits, _, err := h.Webhooks.Create(h.Someone("maker"), h.payer.UID, webhooks.Draft{
 				Name: given.Of("Late"), Target: given.Of(h.receiver.URL),
 			}, changes.RequestOptions{})
 			h.must(err)
-			h.Exec(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`, h.Tenant,
-				h.payer.UID)
+			h.Exec(`UPDATE customers SET access_customer_dual_approval = false
+				WHERE tenant = ? AND uid = ?`, h.Tenant, h.payer.UID)
 			next := h.DownstreamPartner()
 			var draft customers.Draft
 			edit(&draft, next)
@@ -761,7 +765,8 @@ func TestACustomerThatLeavesItsPartnerIsNotToldOnByIt(t *testing.T) {
 				}
 			}
 			w := h.find(hook)
-			if w.Status != webhooks.Disabled || !strings.Contains(w.Reason, "has left its partner") || w.Version != 2 {
+			if w.Status != webhooks.Disabled || !strings.Contains(w.Reason, "has left its partner") ||
+				w.Version != 2 {
 				t.Errorf("%+v", w)
 			}
 			if w := h.find(stopped); w.Reason != "" || w.Version != 2 {

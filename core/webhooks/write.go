@@ -385,7 +385,8 @@ func (w *Webhook) stopTx(ctx context.Context, tx bun.Tx) error {
 	}
 	if w.BehindFrom == nil {
 		var told []int64 // of how much all were told
-		if err := db.Raw(tx, `SELECT seq FROM webhook_cursors WHERE tenant = ?`, w.Tenant).Scan(ctx, &told); err != nil {
+		err := db.Raw(tx, `SELECT seq FROM webhook_cursors WHERE tenant = ?`, w.Tenant).Scan(ctx, &told)
+		if err != nil {
 			return err
 		}
 		if from := max(w.SinceSeq, slices.Max(append(told, 0))); from < last {
@@ -447,13 +448,14 @@ func (s *Service) removeTx(
 			return err
 		}
 		// what was never tried tells nobody anything
-		_, err = tx.NewRaw(`DELETE FROM webhook_deliveries WHERE tenant = ? AND webhook = ? AND state = ? AND attempts = 0`,
-			now.Tenant, now.UID, Waiting).Exec(ctx)
+		_, err = tx.NewRaw(`DELETE FROM webhook_deliveries WHERE tenant = ? AND webhook = ?
+			AND state = ? AND attempts = 0`, now.Tenant, now.UID, Waiting).Exec(ctx)
 		if err != nil {
 			return err
 		}
 		_, err = tx.NewRaw(`UPDATE webhook_deliveries SET state = ?, done_at = ?, leased_until = NULL
-			WHERE tenant = ? AND webhook = ? AND state = ?`, Parked, s.now(), now.Tenant, now.UID, Waiting).Exec(ctx)
+			WHERE tenant = ? AND webhook = ? AND state = ?`, Parked, s.now(), now.Tenant, now.UID, Waiting).
+			Exec(ctx)
 		return err
 	}
 	return saved(s.lifecycle(s.customers.HoldAnyTx, write).
