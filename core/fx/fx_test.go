@@ -21,6 +21,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/fx"
 	"bankgraph/core/money"
+	"bankgraph/core/rails/calendar"
 	"bankgraph/core/sandbox"
 )
 
@@ -250,6 +251,40 @@ func TestAQuoteLapsesByTheClockOfItsBank(t *testing.T) {
 	if at, err := d.FX.Next(d.operator(t), d.Now()); err != nil || at != nil {
 		t.Errorf("the next at %v (%v)", at, err)
 	}
+}
+
+// Nothing could use the trade: payments abroad leave until 17:00 in New York, on any day.
+func TestNoTradeIsMadeForADayWhoseLastCutOffHasPassed(t *testing.T) {
+	t.Parallel()
+	d := newTrader(t)
+	today := func(p string) time.Time {
+		at, err := time.ParseInLocation("15:04:05", p, calendar.Zone())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Date(2026, 11, 18, at.Hour(), at.Minute(), at.Second(), 0, calendar.Zone())
+	}
+	overnight, dated := d.draft(), d.draft()
+	overnight.Tenor, dated.Tenor = "ON", ""
+	dated.ValueDate = time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
+	d.Clock.Set(today("16:59:50"))
+	q := d.ask(t, overnight)
+	if !q.ExpiresAt.Equal(today("17:00:00")) {
+		t.Errorf("it holds until %s", q.ExpiresAt)
+	}
+	d.Clock.Set(today("17:00:00"))
+	if _, err := d.accept(d.Staff(), q.UID, fx.Acceptance{}, ""); !errors.Is(err, fx.ErrLapsed) {
+		t.Errorf("it is accepted: %v", err)
+	}
+	for field, draft := range map[string]fx.Draft{"tenor": overnight, "valueDate": dated} {
+		_, err := d.FX.Quote(d.Staff(), draft, changes.RequestOptions{})
+		if f, is := fault.Of(err); !is || f.Field != field || f.Problem != fault.Min {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	next := d.draft()
+	next.Tenor = "TN"
+	d.ask(t, next)
 }
 
 func TestHowLongAQuoteHoldsIsASettingOfTheBank(t *testing.T) {

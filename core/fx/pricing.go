@@ -20,6 +20,7 @@ import (
 	"bankgraph/core/ident"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
+	"bankgraph/core/rails/calendar"
 	"bankgraph/core/tenants"
 )
 
@@ -157,12 +158,17 @@ func (s *Service) priceTx(ctx context.Context, tx *changes.Tx, q *Quote, w wante
 	} else if err := q.checkDate(currencies, spot); err != nil {
 		return err
 	}
+	field := "tenor"
+	if q.Tenor == "" {
+		field = "valueDate"
+	}
 	if q.ValueDate.After(currencies.valueDate(q.TradeDate, farthest)) {
-		field := "tenor"
-		if q.Tenor == "" {
-			field = "valueDate"
-		}
 		return fault.Field("quote", field, fault.Max, "must be at most 10 years ahead")
+	}
+	last := calendar.Default().SWIFTCutOff.On(q.ValueDate) // later no payment could use the trade
+	if !tx.Now.Before(last) {
+		return fault.Field("quote", field, fault.Min,
+			"must settle on a later day: the last cut-off of "+q.ValueDate.Format(time.DateOnly)+" has passed")
 	}
 	if q.Tenor == "" {
 		q.Tenor = currencies.tenorOf(q.TradeDate, q.ValueDate)
@@ -171,7 +177,9 @@ func (s *Service) priceTx(ctx context.Context, tx *changes.Tx, q *Quote, w wante
 	if err != nil {
 		return err
 	}
-	q.ExpiresAt = tx.Now.Add(time.Duration(b.Seconds) * time.Second)
+	if q.ExpiresAt = tx.Now.Add(time.Duration(b.Seconds) * time.Second); q.ExpiresAt.After(last) {
+		q.ExpiresAt = last
+	}
 	price, err := s.priced(ctx, b, q.Tenant, currencies, spot, q.ValueDate, tx.Now)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
+	"bankgraph/core/rails/calendar"
 	"bankgraph/db"
 )
 
@@ -83,7 +84,7 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	if err != nil {
 		return &Answers{many: db.Refuse[customers.UID, Limit](err)}
 	}
-	var day *time.Time // nil for today by the bank's clock
+	var day *time.Time // nil for today by the bank's clock, where the networks are
 	if on := asked.On; !on.IsZero() {
 		on = time.Date(on.Year(), on.Month(), on.Day(), 0, 0, 0, 0, time.UTC)
 		day = &on
@@ -95,7 +96,7 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	text := checked.Get(caller.Reach, func() string { return checkedOf + caller.Reach.Scope("l.customer") })
 	return &Answers{asked: asked, many: db.QueueMany(b, text, func(l *Limit) customers.UID { return l.Customer },
 		caller.Tenant, caller.ScopeCustomer(), of, asked.codes(), day, string(FamilyOf(asked.Rail)), entry, s.now(),
-		caller.Location().String())}
+		calendar.Zone().String())}
 }
 
 // valid checks what the types cannot, in the published order of the fields (rest/CONTRACT.md, which fault

@@ -99,9 +99,14 @@ func TestUsageCountsInItsWindow(t *testing.T) {
 	}
 }
 
-func TestTheDayIsTheBanks(t *testing.T) {
+// Limits are of the days by which the networks count, wherever the bank is, as what payments use is.
+func TestTheDayIsThatInNewYork(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
+	staff, err := access.Require(bank.Staff(), access.ViewCustomers)
+	if err != nil {
+		t.Fatal(err)
+	}
 	customer := wired(bank)
 	bank.Usage(customer, limits.Fedwire, "2026-11-30", 5_00)
 	bank.Usage(customer, limits.Fedwire, "2026-12-01", 7_00)
@@ -116,9 +121,15 @@ func TestTheDayIsTheBanks(t *testing.T) {
 			t.Fatal(err)
 		}
 		bank.Clock.Set(at)
-		if day, month := used(t, bank, customer, asked, wireDay),
-			used(t, bank, customer, asked, wireMonth); day != moment.day || month != moment.month {
-			t.Errorf("at %s: %s of the day, %s of the month", moment.at, day, month)
+		for _, zone := range []string{"America/New_York", "Pacific/Apia", "America/Los_Angeles"} {
+			if staff.Zone, err = time.LoadLocation(zone); err != nil {
+				t.Fatal(err)
+			}
+			found, err := bank.Limits.Check(access.With(t.Context(), staff), customer.UID, asked)
+			if err != nil || len(found) != 4 || found[1].Used().String() != moment.day ||
+				found[3].Used().String() != moment.month {
+				t.Errorf("in %s at %s: %+v, %v", zone, moment.at, found, err)
+			}
 		}
 	}
 }
