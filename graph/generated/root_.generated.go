@@ -599,7 +599,7 @@ type AccountEdge {
 extend type Mutation {
   "Opens an account without any money in it. If the customer's settings ask for dual approval, it is PENDING until a second person has approved; and until the bank's own people have where somebody outside the bank opens it in the bank's books at a bank number at which the bank has no account, with wires that go around a callback, or with another party's ACH company number."
   openAccount("The account." input: OpenAccountInput!): OpenAccountPayload
-  "Changes an account. What waits for the bank's own people at openAccount does so here, and so does another number of the account, and the end of callbacks."
+  "Changes an account. What waits for the bank's own people at openAccount does so here, and so does another number of the account, another system of record than the bank's own books for one that is in them, and the end of callbacks."
   changeAccount("What to change." input: ChangeAccountInput!): ChangeAccountPayload
   "Closes an account for good. There must be no money in it and none on its way, and nothing may depend on it."
   closeAccount("The account to close." input: CloseAccountInput!): CloseAccountPayload
@@ -3957,7 +3957,7 @@ type Violation {
     secCode: SecCode
     "An amount to test: up to 10000000."
     amount: Amount
-    "The planned day of delivery; if absent, today in the bank's time zone."
+    "The planned day of delivery; if absent, today in New York, where the networks count their days."
     date: Date
   ): [Limit!]
 }
