@@ -96,6 +96,13 @@ func (b *Bank) sameAccount(other *Bank) bool {
 		b.SWIFTCode == other.SWIFTCode
 }
 
+// paidAlike reports whether payments to two go to the same account, over the same intermediary.
+func (k *Contact) paidAlike(other *Contact) bool {
+	over, others := &k.Intermediary, &other.Intermediary
+	return k.Bank.sameAccount(&other.Bank) && over.NationalCode == others.NationalCode &&
+		over.SWIFTCode == others.SWIFTCode
+}
+
 // Refs name the bank in the directory of banks.
 func (b *Bank) Refs() banks.Refs { return refsOf(b.Country, b.NationalCode, b.SWIFTCode) }
 
@@ -136,8 +143,8 @@ const NumberColumn = "contacts.bank_account_number"
 var ErrNotFound = fault.New(fault.NotFound, "contact.not_found",
 	"the contact is not associated with the customer")
 
-// ErrApproveLimit is returned to who gives another account to a contact whose payments are above what the
-// caller may pay, and to who approves that and may not approve as much.
+// ErrApproveLimit is returned to who gives another account or intermediary to a contact whose payments are
+// above what the caller may pay, and to who approves that and may not approve as much.
 var ErrApproveLimit = fault.New(fault.State, "contact.approve_limit",
 	"a payment that the contact gets by itself is above what the caller may pay, or approve")
 

@@ -41,8 +41,8 @@ func New(
 	return s
 }
 
-// Redirection is what it takes to give a contact another account, because something pays the contact by
-// itself, or collects from it.
+// Redirection is what it takes to give a contact another account or intermediary, because something pays the
+// contact by itself, or collects from it.
 type Redirection struct {
 	Pays bool `json:"pays"` // something does
 	// the bank's own people confirm its payments, and so to whom they go

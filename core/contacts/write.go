@@ -48,7 +48,8 @@ func (s *Service) Add(
 }
 
 // Change changes the fields in the draft. While a series or a sweep pays the contact, to give it another
-// account is to say where they pay: it asks for Initiate_Payments, too, and for approval where payments do.
+// account or intermediary is to say where they pay: it asks for Initiate_Payments, too, and for approval
+// where payments do.
 // If the customer is 0, the contact's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
@@ -144,7 +145,7 @@ func (s *Service) changeTx(
 		} else {
 			err = s.fillTx(ctx, tx, k, draft)
 		}
-		if err != nil || was.Bank.sameAccount(&k.Bank) {
+		if err != nil || was.paidAlike(k) {
 			return err
 		}
 		to, err := s.redirectTx(ctx, tx, k)
@@ -164,8 +165,8 @@ func (s *Service) changeTx(
 	return saved(k, err)
 }
 
-// mayAgree returns why the caller may not agree to another account of a contact; nil if the caller may. What
-// was asked for before it took as much as it does now is stale.
+// mayAgree returns why the caller may not agree to where a contact is paid; nil if the caller may. What was
+// asked for before it took as much as it does now is stale.
 func (r *Redirection) mayAgree(tx *changes.Tx, asked *Redirection) error {
 	switch {
 	case r.more(asked):
@@ -187,7 +188,8 @@ func (r *Redirection) within(tx *changes.Tx, limit string) error {
 	return nil
 }
 
-// redirectTx finds out what it takes to give a contact another account, and refuses that to who may not pay.
+// redirectTx finds out what it takes to have a contact paid elsewhere (paidAlike), and refuses that to who
+// may not pay.
 func (s *Service) redirectTx(ctx context.Context, tx *changes.Tx, k *Contact) (all Redirection, err error) {
 	for _, find := range s.payers {
 		one, err := find(ctx, tx, k)

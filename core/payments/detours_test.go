@@ -27,6 +27,8 @@ func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 	keeper := func(s *sender) context.Context { return s.As(access.ManageContacts) }
 	payer := func(s *sender) context.Context { return s.As(access.ManageContacts, access.InitiatePayments) }
 	account := contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}}
+	bank := overBank(contacts.IntermediaryDraft{NationalCode: given.Of(gateway)})
+	branch := overBank(contacts.IntermediaryDraft{SWIFTCode: given.Of("GATEUS33")})
 	series := func(t *testing.T, s *sender) {
 		t.Helper()
 		s.send(t, s.order("10", instantly, func(o *payments.Order) {
@@ -45,6 +47,11 @@ func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 		"a series, who may not pay":        {series, keeper, false, account, true, false},
 		"a series, who may":                {series, payer, false, account, false, false},
 		"a series, where two people agree": {series, payer, true, account, false, true},
+		"a bank, nothing pays it":          {func(*testing.T, *sender) {}, keeper, false, bank, false, false},
+		"a bank, who may not pay":          {series, keeper, false, bank, true, false},
+		"a bank, who may":                  {series, payer, false, bank, false, false},
+		"a bank, where two people agree":   {series, payer, true, bank, false, true},
+		"a bank by its BIC, who may not":   {series, keeper, false, branch, true, false},
 		"a series, another name": {
 			series, keeper, true,
 			contacts.Draft{Name: given.Of("Harbor")},
@@ -103,6 +110,52 @@ func TestAContactIsRedirectedByAsManyAsItsPaymentsTake(t *testing.T) {
 			t.Errorf("after the %s: %+v %v", c.who, a, err)
 		}
 	}
+}
+
+// overBank gives a contact an intermediary bank.
+func overBank(d contacts.IntermediaryDraft) contacts.Draft {
+	d.Country, d.Name = given.Of("US"), given.Of("Gateway Bank")
+	return contacts.Draft{Intermediary: d}
+}
+
+// The wires of a series that the bank confirms go first to the bank that it has agreed to.
+func TestASeriesThatTheBankConfirmsGoesOverNoOtherBankUnasked(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	p := s.send(t, s.order("10", byWire, func(o *payments.Order) {
+		o.Date, o.Repeat = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), weekly()
+	}))
+	s.Exec(`UPDATE accounts SET enable_callbacks = true, callback_limit = 999 WHERE tenant = ? AND uid = ?`,
+		s.Tenant, s.from.UID)
+	of := &customers.Customer{UID: s.from.Customer}
+	out, err := s.Contacts.Change(s.PersonOf(of, s.User(of, nil)), s.from.Customer, s.to.UID,
+		overBank(contacts.IntermediaryDraft{NationalCode: given.Of(gateway)}), changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	goesTo := func(want string) {
+		t.Helper()
+		var last payments.UID
+		if err := s.DB.NewRaw(`SELECT last_payment FROM recurrences WHERE tenant = ? AND uid = ?`, s.Tenant,
+			p.Recurrence).Scan(t.Context(), &last); err != nil {
+			t.Fatal(err)
+		}
+		if m := s.carried(t, last); m.Receiver != want {
+			t.Errorf("payment %s goes to %s, want %s", last, m.Receiver, want)
+		}
+	}
+	s.through(t, "2026-11-27 12:00")
+	goesTo(overFedwire)
+	if _, err := s.Changes.Approve(s.PersonOf(of, s.User(of, nil)), changes.UID(out.Approval),
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrNotYours) {
+		t.Errorf("another person of the customer: %v", err)
+	}
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.through(t, "2026-12-04 12:00")
+	goesTo(gateway)
 }
 
 // Who confirms the wires of a series confirms to whom they go, and for how long.
