@@ -352,6 +352,20 @@ func TestAnEntryOfIATIsRepaired(t *testing.T) {
 	}
 }
 
+// Which bank abroad an entry goes to is whom it pays: who repairs that does not do so alone.
+func TestARepairOfTheBankAbroadWaitsForASecondPerson(t *testing.T) {
+	t.Parallel()
+	s := newRemitter(t)
+	p := s.inRepair(t, s.order("10.00", toGermany, repairably, func(o *payments.Order) {
+		o.Purpose, o.Strict = "", true
+	}), "additionalInfo.transactionTypeCode")
+	out, err := s.Payments.Repair(s.Staff(), p.UID,
+		payments.Repairs{Purpose: "SAL", ReceiverBank: "DEUTDEFFXXX"}, changes.RequestOptions{})
+	if err != nil || out.Result.Status != payments.StatusPendingApproval || out.Approval == 0 {
+		t.Errorf("%+v %v", out, err)
+	}
+}
+
 func TestTheReceiverOfIATIsComparedWithLists(t *testing.T) {
 	t.Parallel()
 	s := newRemitter(t)

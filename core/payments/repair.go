@@ -226,7 +226,7 @@ func reasons(why error) string {
 }
 
 // Repair changes what is wrong with a payment that waits for repair, and carries it out as Send does. It is
-// for the bank's own people. A repair that changes the payee, the correspondent or the speed waits for a
+// for the bank's own people. A repair that changes the payee, a bank on the way or the speed waits for a
 // second person. Repair returns ErrNotInRepair for other payments, and the faults of Send if the payment
 // still cannot be carried out: it then goes on waiting as it was.
 func (s *Service) Repair(
@@ -276,7 +276,8 @@ func (s *Service) repairTx(
 	}
 	p.MakerClient, p.MakerLogin = was.MakerClient, was.MakerLogin
 	p.CreatedAt, p.Version = was.CreatedAt, was.Version
-	p.altered = repairs.Receiver != nil || repairs.Correspondent != "" || Speed(o.Speed) != was.Speed
+	p.altered = repairs.Receiver != nil || repairs.ReceiverBank != "" || repairs.Correspondent != "" ||
+		Speed(o.Speed) != was.Speed
 	step, err := begin(ctx, f, tx, was, p)
 	if err != nil {
 		return Saved{}, fault.Called(err, calledInOrders)
