@@ -17,7 +17,8 @@ type CustomFee struct {
 	Name     string `json:"feeName,omitempty"`  // Custom if it is empty
 	Amount   string `json:"amount"`             // decimal, in Currency
 	Currency string `json:"currency,omitempty"` // USD if it is empty; that of the account
-	// of a series that somebody outside the bank began: what the tier says by then counts where that is more
+	// of a series, or an order in repair, that somebody outside the bank asked for: what the tier says by then
+	// counts where that is more
 	Least bool `json:"least,omitempty"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -99,6 +100,75 @@ func TestASeriesCostsNoLessThanItsTierSays(t *testing.T) {
 			found, err := s.Payments.Page(s.Staff(), payments.Search{Recurrence: first.Recurrence}, page.First(50))
 			if err != nil || len(found.Items) < 2 || found.Items[0].FeeMinor != c.want {
 				t.Errorf("%d payments, of which the newest costs %+v %v", len(found.Items), found.Items[0], err)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// What the bank repairs was asked for by somebody else: it costs no less than the tier says by then, nor do
+// the later payments of its series, which are that person's, too.
+func TestARepairedPaymentStaysThatOfWhoAskedForIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		bank, tierFirst bool
+		want            []int64 // what the payments cost, the newest first
+	}{
+		"a tier before the repair":              {false, true, []int64{25, 25}},
+		"a tier before the repair, by the bank": {true, true, []int64{1, 1}},
+		"a tier after the repair":               {false, false, []int64{25, 1}},
+		"a tier after the repair, by the bank":  {true, false, []int64{1, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			by := s.Someone("linda")
+			if !c.bank {
+				of := &customers.Customer{UID: s.from.Customer}
+				by = s.PersonOf(of, s.User(of, nil))
+			}
+			maker, err := access.Require(by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := s.order("250.00", instantly, repairably, costing("0.01"), func(o *payments.Order) {
+				o.Repeat = &payments.Repetition{Frequency: "Daily", Until: "Cancelled"}
+			})
+			o.Receiver.Contact = 9_999_999
+			out, err := s.Payments.Send(by, o, changes.RequestOptions{})
+			if err != nil || out.Result.Status != payments.StatusRepair {
+				t.Fatalf("%+v %v", out, err)
+			}
+			if c.tierFirst {
+				s.priced()
+			}
+			repaired, err := s.Payments.Repair(s.Staff(), out.Result.UID,
+				payments.Repairs{Receiver: &payments.Receiver{Contact: s.to.UID}}, changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Changes.Approve(s.Checker(), changes.UID(repaired.Approval),
+				changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			s.run(t)
+			s.run(t)
+			if !c.tierFirst {
+				s.priced()
+			}
+			s.Clock.Advance(24 * time.Hour)
+			s.run(t)
+			s.run(t)
+			found, err := s.Payments.Page(s.Staff(), payments.Search{Recurrence: repaired.Result.Recurrence},
+				page.First(50))
+			if err != nil || len(found.Items) != len(c.want) {
+				t.Fatalf("%d payments: %v", len(found.Items), err)
+			}
+			for i, p := range found.Items {
+				if p.FeeMinor != c.want[i] || p.MakerClient != maker.Client || p.MakerLogin != maker.LoginID {
+					t.Errorf("payment %s costs %d and is by %s %s, want %d by %s %s", p.UID, p.FeeMinor, p.MakerClient,
+						p.MakerLogin, c.want[i], maker.Client, maker.LoginID)
+				}
 			}
 			s.Prove()
 		})

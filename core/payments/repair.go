@@ -259,6 +259,13 @@ func (s *Service) repairTx(
 	if err != nil {
 		return Saved{}, err
 	}
+	if o.Fee != nil {
+		reach, err := was.askedFromTx(ctx, tx.Tx)
+		if err != nil {
+			return Saved{}, err
+		}
+		o.Fee.Least = reach != access.OfBank
+	}
 	repairs.apply(o)
 	if err := o.called(o.check()); err != nil {
 		return Saved{}, err
@@ -275,6 +282,9 @@ func (s *Service) repairTx(
 		return Saved{}, fault.Called(err, calledInOrders)
 	}
 	p.MakerClient, p.MakerLogin = was.MakerClient, was.MakerLogin
+	if p.series != nil {
+		p.series.MakerClient, p.series.MakerLogin = was.MakerClient, was.MakerLogin
+	}
 	p.CreatedAt, p.Version = was.CreatedAt, was.Version
 	p.altered = repairs.Receiver != nil || repairs.ReceiverBank != "" || repairs.Correspondent != "" ||
 		Speed(o.Speed) != was.Speed
@@ -283,6 +293,15 @@ func (s *Service) repairTx(
 		return Saved{}, fault.Called(err, calledInOrders)
 	}
 	return saved(p), errors.Join(s.forgetTx(ctx, p), p.replaceTx(ctx, step), f.writeTx(ctx))
+}
+
+// askedFromTx returns the reach of who asked for the payment.
+func (p *Payment) askedFromTx(ctx context.Context, tx bun.Tx) (access.Reach, error) {
+	step := Step{Tenant: p.Tenant, Payment: p.UID, Number: 1}
+	if err := tx.NewSelect().Model(&step).WherePK().Scan(ctx); err != nil {
+		return "", fmt.Errorf("read who asked for payment %s: %w", p.UID, err)
+	}
+	return step.Reach, nil
 }
 
 // orderTx reads the order of a payment that waits for repair.

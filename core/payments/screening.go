@@ -213,13 +213,15 @@ func (s *Service) screenedTx(
 	return p, screening.DecideTx(ctx, tx.Tx, tx.Caller, tx.Now, int64(p.UID), decided, why)
 }
 
-// makersTx returns those who made a payment what it is: its maker, those who repaired it, as a repair may
-// change the payee, those who asked for changes of its series, who say how much it pays, those who made or
-// changed the contact that it pays, and those to whom positive pay owes it.
+// makersTx returns those who made a payment what it is: its maker, those who repaired it, or the first one of
+// its series, as a repair may change the payee, those who asked for changes of its series, who say how much
+// it pays, those who made or changed the contact that it pays, and those to whom positive pay owes it.
 func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]audit.Asker, error) {
 	var steps []*Step
-	err := tx.NewSelect().Model(&steps).Where("ps.tenant = ?", p.Tenant).Where("ps.payment = ?", p.UID).
-		Order("ps.number").Scan(ctx)
+	err := tx.NewSelect().Model(&steps).Where("ps.tenant = ?", p.Tenant).
+		Where("ps.payment = ? OR ps.payment = (SELECT min(first.uid) FROM payments AS first "+
+			"WHERE first.tenant = ? AND first.recurrence = ?)", p.UID, p.Tenant, p.Recurrence).
+		Order("ps.payment", "ps.number").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read who made payment %s: %w", p.UID, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -12,6 +13,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/postal"
@@ -349,6 +351,48 @@ func TestWhoAnswersForAPaymentDoesNotRelease(t *testing.T) {
 		s.inScreening(t, c.of)
 		if _, err := s.Payments.ReleaseScreened(s.Someone(c.who), c.of, because); !errors.Is(err, c.refused) {
 			t.Errorf("%s releases payment %s: %v, want %v", c.who, c.of, err, c.refused)
+		}
+	}
+}
+
+// Who has repaired the first payment of a series does not decide on the later ones, which pay whom that
+// repair says.
+func TestWhoRepairsWhatBeginsASeriesDoesNotReleaseIt(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada King")
+	o := s.order("5.00", instantly, repairably, paidTo("Charles Babbage"), func(o *payments.Order) {
+		o.Repeat = &payments.Repetition{Frequency: "Daily", Until: "Cancelled"}
+	})
+	o.Receiver.Bank.ID = unknownBank
+	p := s.inRepair(t, o, "receiver.bank.bankId")
+	to := o.Receiver
+	to.Bank.ID, to.Name = overFedwire, "Ada King"
+	done, err := s.Payments.Repair(s.Someone("maria"), p.UID, payments.Repairs{Receiver: &to},
+		changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(done.Approval),
+		changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.Clock.Advance(24 * time.Hour)
+	s.run(t)
+	found, err := s.Payments.Page(s.Staff(), payments.Search{Recurrence: done.Result.Recurrence},
+		page.First(50))
+	if err != nil || len(found.Items) != 2 {
+		t.Fatalf("%d payments: %v", len(found.Items), err)
+	}
+	for _, p := range found.Items {
+		s.inScreening(t, p.UID)
+		for _, c := range []struct {
+			who     string
+			refused error
+		}{{"maria", changes.ErrOwn}, {"checker", nil}} {
+			if _, err := s.Payments.ReleaseScreened(s.Someone(c.who), p.UID, because); !errors.Is(err, c.refused) {
+				t.Errorf("%s releases payment %s: %v, want %v", c.who, p.UID, err, c.refused)
+			}
 		}
 	}
 }
