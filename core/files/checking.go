@@ -25,6 +25,7 @@ const (
 	mostJunk        = 1000             // lines with faults after which a file of little else is read no further
 	mostToldFaulty  = 10_000           // faulty lines of a file of which all that they say is kept
 	mostStalled     = 20               // calls that ended with the process, or by an error, and got no further
+	putOffFor       = time.Minute      // until it is seen whether there is room for more lines
 )
 
 // Check reads files of the caller's bank that have come in, and says of each line what would become of it.
@@ -47,7 +48,9 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 		s: s, f: f, by: by, worker: caller, now: now,
 		until: time.Now().Add(longestStep),
 	}
-	err = c.read(ctx)
+	if err = c.room(ctx); err == nil {
+		err = c.read(ctx)
+	}
 	if failed := c.written(); failed != nil {
 		err = failed
 	}
@@ -57,6 +60,8 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 		err = c.finish(ctx, Faults{wrong.FileFault})
 	case errors.Is(err, errEnough):
 		err = s.leave(ctx, f)
+	case errors.Is(err, errNoRoom):
+		err = s.putOff(ctx, f)
 	case errors.Is(err, errLost):
 		err = nil
 	case errors.Is(ctx.Err(), context.Canceled), db.IsUnavailable(err):
@@ -71,14 +76,19 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 var (
 	// errEnough ends the reading when a call has worked long enough.
 	errEnough = errors.New("the rest of the file is checked later")
+	// errNoRoom ends the reading before it begins, while too many lines of its party are no payments.
+	errNoRoom = errors.New("too many lines are no payments")
 	// errLost ends the reading when somebody else works on the file, or it is cancelled.
 	errLost = errors.New("somebody else has the file")
 )
 
-// turns is the order in which callers' files of a bank are worked on: the API key, or the person, whose files
-// have waited longest comes first. So however many files one caller has, others wait for one of them at most.
-const turns = `(SELECT max(o.worked_at) FROM bulk_files AS o WHERE o.tenant = ?
-	AND o.maker_client = bf.maker_client AND o.maker_login = bf.maker_login) NULLS FIRST`
+// turns is the order in which files of a bank are worked on. The party comes first whose files have waited
+// longest, and of its callers, the API key, or the person, of whom that holds. So however many files a party
+// has, and however many people, others wait for one of them at most; and so do the callers of a party.
+const turns = `(SELECT max(o.worked_at) FROM bulk_files AS o
+	  WHERE o.tenant = ?0 AND o.party = bf.party) NULLS FIRST,
+	(SELECT max(o.worked_at) FROM bulk_files AS o WHERE o.tenant = ?0 AND o.party = bf.party
+	  AND o.maker_client = bf.maker_client AND o.maker_login = bf.maker_login) NULLS FIRST`
 
 // lease takes the file that is to be checked next, for some seconds; nil if there is none. It also returns in
 // whose name the payments are. Callers take turns. Of one caller's files the one that was worked on least
@@ -130,6 +140,22 @@ func (s *Service) leave(ctx context.Context, f *BulkFile) error {
 	})
 }
 
+// putOff keeps a file, and those that its caller uploaded later for the party, from being checked for a
+// while.
+func (s *Service) putOff(ctx context.Context, f *BulkFile) error {
+	return s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := db.Raw(tx, `UPDATE bulk_files SET leased_until = clock_timestamp() + ?0::interval,
+			stalled = CASE WHEN uid = ?1 THEN 0 ELSE stalled END
+			WHERE tenant = ?2 AND uid IN (SELECT uid FROM bulk_files WHERE tenant = ?2 AND party = ?3
+			  AND maker_client = ?4 AND maker_login = ?5 AND status IN ('RECEIVED', 'VALIDATING')
+			  AND (uid = ?1 AND attempt = ?6
+			    OR uid > ?1 AND coalesce(leased_until, '-infinity') < clock_timestamp())
+			  FOR NO KEY UPDATE SKIP LOCKED)`,
+			putOffFor.String(), f.UID, f.Tenant, f.Party, f.MakerClient, f.MakerLogin, f.Attempt).Exec(ctx)
+		return err
+	})
+}
+
 // giveBack gives up the lease of a file at once when the worker was told to stop, or found the database away.
 // Neither is the file's fault, so it does not count against the file. If this fails too, the lease runs out.
 func (s *Service) giveBack(ctx context.Context, f *BulkFile) {
@@ -153,7 +179,7 @@ type checking struct {
 	now    time.Time
 	until  time.Time
 	lines  int    // that this call has checked
-	wasted *int64 // lines of the maker's other files that pay nothing; nil until that matters
+	others unpaid // lines of the party's other files, when this call began
 
 	waiting []*readPayment
 	batches batches    // that are not written yet
@@ -298,7 +324,7 @@ func (c *checking) flush(ctx context.Context) error {
 		}
 		c.f.Checked, c.f.Position = max(c.f.Checked, c.waiting[i].last), max(c.f.Position, c.waiting[i].end)
 	}
-	if err := c.wastes(ctx); err != nil {
+	if err := c.wastes(); err != nil {
 		*c.f = before // these lines are not kept
 		return err
 	}
@@ -319,24 +345,27 @@ func (c *checking) flush(ctx context.Context) error {
 	return nil
 }
 
-var countingWasted = db.NewQuery[db.Count](`SELECT ` + wastedBut("$2", "$3", "$4", "$5") + ` AS n`)
+// room returns errNoRoom while so many lines of other files are no payments that no more are checked. However
+// much text comes in before any of it is read, it becomes no more lines than that.
+func (c *checking) room(ctx context.Context) error {
+	f := c.f
+	found, err := db.ReadPrimary(ctx, c.s.db, countingOthers, f.Tenant, f.Party, f.MakerClient, f.MakerLogin,
+		f.UID)
+	if err != nil {
+		return fmt.Errorf("count the lines that pay nothing: %w", err)
+	}
+	if c.others = *found[0]; c.others.full() {
+		return errNoRoom
+	}
+	return nil
+}
 
 // wastes ends the reading of a file that has faults in more than a tenth of its lines once those of its
 // maker's files that pay nothing are mostWasted, however many files came in before they were found.
-func (c *checking) wastes(ctx context.Context) error {
+func (c *checking) wastes() error {
 	f := c.f
-	if lines := f.Failed + f.Valid; lines < fewestWasted || f.Failed <= lines/10 {
-		return nil
-	}
-	if c.wasted == nil {
-		found, err := db.ReadPrimary(ctx, c.s.db, countingWasted, f.Tenant, f.MakerClient, f.MakerLogin, f.Customer,
-			f.UID)
-		if err != nil {
-			return fmt.Errorf("count the lines that pay nothing: %w", err)
-		}
-		c.wasted = &found[0].N
-	}
-	if *c.wasted+int64(f.Failed) < mostWasted {
+	if lines := f.Failed + f.Valid; lines < fewestWasted || f.Failed <= lines/10 ||
+		c.others.Own+int64(f.Failed) < mostWasted {
 		return nil
 	}
 	return broken(0, "", fault.Max, ErrWasted.Message)

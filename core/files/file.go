@@ -96,6 +96,7 @@ type BulkFile struct {
 	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
 	UID      FileUID       `bun:"uid,pk" json:"uid"`
 	Customer customers.UID `bun:"customer" json:"-"`
+	Party    customers.UID `bun:"party" json:"-"` // whose share it takes: the customer's partner then, or itself
 	Name     string        `bun:"name" json:"fileName"`
 	Type     FileType      `bun:"type" json:"fileType"`
 	Status   FileStatus    `bun:"status" json:"fileStatus"`
@@ -343,11 +344,11 @@ var (
 	// ErrUnread is returned when too much text of a caller's files, or of a bank's, waits to be read.
 	ErrUnread = fault.New(fault.TooMany, "file.unread",
 		"too much of files that came before waits to be checked, try again when some are")
-	// ErrWasted is returned to a caller whose files of the last 24 hours had a million lines of which no payment
-	// was made.
+	// ErrWasted is returned to a caller of whose files, or of whose party's, too many lines are no payments:
+	// they had faults, or their files were given up, in the last 24 hours, or wait for people.
 	ErrWasted = fault.New(fault.TooMany, "file.wasted",
-		"a million lines of this caller's files had faults, or were given up, in the last 24 hours: "+
-			"try again later")
+		"too many lines of files had faults or were given up in the last 24 hours, or wait for approval: "+
+			"approve files that wait, or try again later")
 	// ErrNothing is returned for a search that gives neither a name nor a number.
 	ErrNothing = fault.New(fault.Invalid, "file.nothing", "fileName or fileNumber is required")
 	// ErrNoEntity is returned to callers whose token names no legal entity.

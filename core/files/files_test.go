@@ -1278,6 +1278,62 @@ func TestCallersTakeTurnsWithTheirFiles(t *testing.T) {
 	}
 }
 
+// A party with many people has no more turns than one with a single file, whose people take turns.
+func TestPartiesTakeTurnsWithTheirFiles(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	many, one := filedAt(t, b, coretest.OwnedBy(partner)), filedAt(t, b)
+	sibling := filedAt(t, b, coretest.OwnedBy(partner))
+	upload := func(f *filed, login, reference string) files.FileUID {
+		done, err := f.Files.Upload(f.as("idp", login), files.Upload{
+			Customer: f.of.UID, Type: files.CSV,
+			Open: files.OpenText("a.csv", strings.NewReader(header+f.row(reference, "1"))),
+		}, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done.Result.UID
+	}
+	var theirs, own []files.FileUID
+	for n := range 4 {
+		f := many
+		if n > 1 {
+			f = sibling
+		}
+		theirs = append(theirs, upload(f, fmt.Sprint("p", n), fmt.Sprint("M-", n)))
+	}
+	for n := range 3 {
+		own = append(own, upload(one, "p0", fmt.Sprint("O-", n)))
+	}
+	worked := func() (uids []files.FileUID) {
+		err := b.Owner().NewRaw(`SELECT uid FROM bulk_files WHERE tenant = ? ORDER BY worked_at, uid`, b.Tenant).
+			Scan(t.Context(), &uids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return uids
+	}
+	for range 7 {
+		if _, err := one.Files.Check(one.worker()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []files.FileUID{theirs[0], own[0], theirs[1], own[1], theirs[2], own[2], theirs[3]}
+	if got := worked(); !slices.Equal(got, want) {
+		t.Errorf("checked %v, want %v", got, want)
+	}
+	if _, err := one.Files.Pay(one.worker()); err != nil {
+		t.Fatal(err)
+	}
+	want = []files.FileUID{own[0], theirs[0], own[1], theirs[1], own[2], theirs[2], theirs[3]}
+	if got := worked(); !slices.Equal(got, want) {
+		t.Errorf("paid %v, want %v", got, want)
+	}
+	one.is(own[2], files.Processed, 1, 0)
+	sibling.is(theirs[3], files.Processed, 1, 0)
+}
+
 // What has come in and is not read yet takes room on the disk, so that one caller has a bound of it.
 func TestATextThatWaitsToBeReadHasABound(t *testing.T) {
 	t.Parallel()
@@ -1353,18 +1409,26 @@ func TestLinesThatPayNothingHaveABound(t *testing.T) {
 		set    string
 		wasted bool
 	}{
-		"faulty ones":       {`failed = 1000000`, true},
-		"given up twice":    {`failed = 1, valid = 999999, status = 'CANCELLED'`, true},
-		"fewer":             {`failed = 999999`, false},
-		"those that pay":    {`failed = 1, valid = 999999, status = 'PROCESSED'`, false},
-		"of the day before": {`failed = 1000000, worked_at = now() - interval '24 hours'`, false},
-		"of somebody else":  {`failed = 1000000, maker_client = 'another'`, false},
-		"of another person": {`failed = 1000000, maker_login = 'another'`, false},
+		"faulty ones":    {`failed = 1000000`, true},
+		"given up twice": {`failed = 1, valid = 999999, made = 0, status = 'CANCELLED'`, true},
+		"waiting, too": {`valid = 1000000, made = 0, status = 'PENDING_APPROVAL',
+			worked_at = now() - interval '30 days'`, true},
+		"waiting for one of two": {`valid = 1000000, made = 0, status = 'PARTIALLY_APPROVED'`, true},
+		"to be paid next":        {`valid = 1000000, made = 0, status = 'APPROVED'`, false},
+		"fewer":                  {`failed = 999999`, false},
+		"those that pay":         {`failed = 1, valid = 999999, status = 'PROCESSED'`, false},
+		"of the day before":      {`failed = 1000000, worked_at = now() - interval '24 hours'`, false},
+		"of somebody else":       {`failed = 1000000, maker_client = 'another'`, false},
+		"of another person":      {`failed = 1000000, maker_login = 'another'`, false},
 		"of the same partner's": {`failed = 1000000, customer = (SELECT max(uid) FROM customers
 			WHERE tenant = bulk_files.tenant AND owner = (SELECT owner FROM customers AS o
 				WHERE o.tenant = bulk_files.tenant AND o.uid = bulk_files.customer))`, true},
-		"of another party": {`failed = 1000000, customer = (SELECT max(uid) FROM customers
-			WHERE tenant = bulk_files.tenant)`, false},
+		"of another party":            {`failed = 1000000, party = party + 1`, false},
+		"of all people of the party":  {`failed = 4000000, maker_login = 'another'`, true},
+		"of all people of other ones": {`failed = 4000000, maker_login = 'another', party = party + 1`, false},
+		"fewer of all people of it":   {`failed = 2999999, maker_login = 'another'`, false},
+		"waiting of all people of it": {`valid = 4000000, made = 0, maker_login = 'another',
+			status = 'PENDING_APPROVAL'`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -1378,8 +1442,8 @@ func TestLinesThatPayNothingHaveABound(t *testing.T) {
 			f.work()
 			f.Exec(`UPDATE bulk_files SET `+c.set+` WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
 			// of one that is given up the lines without faults do not count: an honest caller may change its mind
-			f.Exec(`UPDATE bulk_files SET valid = 1000000, status = 'CANCELLED' WHERE tenant = ? AND uid = ?`,
-				f.Tenant, given)
+			f.Exec(`UPDATE bulk_files SET valid = 1000000, made = 0, status = 'CANCELLED'
+				WHERE tenant = ? AND uid = ?`, f.Tenant, given)
 			_, err := f.Files.Upload(f.Staff(), files.Upload{
 				Customer: f.of.UID, Type: files.CSV,
 				Open: files.OpenText("b.csv", strings.NewReader(header+f.row("B", "1"))),
@@ -1425,6 +1489,93 @@ func TestFilesAtWorkKeepNoMoreLinesThatPayNothingThanTheBound(t *testing.T) {
 	f.is(paid, files.PartiallyProcessed, 28, 2)
 }
 
+// Text that came in before any of it was read becomes no more lines without payments than twice the bound. What
+// is beyond waits, however small its files and right its lines, and fails nobody.
+func TestFilesWaitToBeCheckedWhileTooManyLinesAreNoPayments(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ full, room string }{
+		"faulty": {`failed = 1999999`, `worked_at = now() - interval '24 hours'`},
+		"that wait for people": {`failed = 1, made = 0, valid = 1999998, status = 'PENDING_APPROVAL'`,
+			`made = valid, status = 'PROCESSED'`},
+		"being checked": {`failed = 1, made = 0, valid = 1999998, leased_until = 'infinity',
+			status = 'VALIDATING'`,
+			`made = valid, status = 'PROCESSED'`},
+		"of all people of the party": {`failed = 5999999, maker_login = 'another'`,
+			`worked_at = now() - interval '24 hours'`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFiled(t)
+			wasted := f.upload(files.CSV, header+f.row("A", "1"))
+			given := f.upload(files.CSV, header+f.row("B", "1"))
+			f.work()
+			// that of which most lines wait does not count
+			f.Exec(`UPDATE bulk_files SET valid = 2000000, made = 0, status = 'REJECTED'
+				WHERE tenant = ? AND uid = ?`, f.Tenant, given)
+			before := f.upload(files.CSV, header+f.row("C", "1")+f.row("D", "none"))
+			after := []files.FileUID{
+				f.upload(files.CSV, header+f.row("E", "1")+f.row("F", "none")),
+				f.upload(files.CSV, header+f.row("G", "1")),
+			}
+			f.Exec(`UPDATE bulk_files SET `+c.full+` WHERE tenant = ? AND uid = ?`, f.Tenant, wasted)
+			f.work()
+			f.is(before, files.PartiallyProcessed, 1, 1)
+			f.work()
+			for _, uid := range after {
+				is := f.find(uid)
+				if is.Status != files.Validating && is.Status != files.Received || is.Checked > 0 {
+					t.Errorf("file %s is %s, %d are checked", uid, is.Status, is.Checked)
+				}
+			}
+			f.Exec(`UPDATE bulk_files SET `+c.room+` WHERE tenant = ? AND uid = ?`, f.Tenant, wasted)
+			f.free()
+			f.work()
+			f.is(after[0], files.PartiallyProcessed, 1, 1)
+			f.is(after[1], files.Processed, 1, 0)
+			f.Prove()
+		})
+	}
+}
+
+// Files that are checked at the same time never wait for each other.
+func TestTheFirstOfManyFilesIsAlwaysChecked(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	one, other := f.upload(files.CSV, header+f.row("A", "1")), f.upload(files.CSV, header+f.row("B", "1"))
+	f.Exec(`UPDATE bulk_files SET status = 'VALIDATING', worked_at = now(), valid = 1000000, failed = 2000000
+		WHERE tenant = ?`, f.Tenant)
+	for range 3 {
+		if _, err := f.Files.Check(f.worker()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if is := f.find(one); is.Status == files.Validating {
+		t.Error("the first file waits")
+	}
+	if is := f.find(other); is.Status != files.Validating || is.Checked > 0 {
+		t.Errorf("the second one is %s", is.Status)
+	}
+}
+
+// A large payroll that waits for people keeps nobody from anything.
+func TestAPayrollOfAMillionLinesMayWait(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t, dual)
+	payroll := f.upload(files.CSV, header+f.row("A", "1"))
+	f.work()
+	f.Exec(`UPDATE bulk_files SET valid = 1000000 WHERE tenant = ? AND uid = ?`, f.Tenant, payroll)
+	next := f.upload(files.CSV, header+f.row("B", "1"))
+	f.work()
+	f.is(next, files.PendingApproval, 0, 0)
+	for _, uid := range []files.FileUID{payroll, next} {
+		if _, err := f.Files.Approve(f.Checker(), uid, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.work()
+	f.is(next, files.Processed, 1, 0)
+}
+
 // A file that waits for a second person for long does not pass the bound by, once it is given up.
 func TestLinesOfAFileThatIsGivenUpCountFromThenOn(t *testing.T) {
 	t.Parallel()
@@ -1446,9 +1597,9 @@ func TestLinesOfAFileThatIsGivenUpCountFromThenOn(t *testing.T) {
 				f.upload(files.CSV, header+f.row("B", "1")),
 			}
 			f.work()
-			f.Exec(`UPDATE bulk_files SET valid = 1000000, worked_at = now() - interval '25 hours'
-				WHERE tenant = ?`, f.Tenant)
 			for n, uid := range all {
+				f.Exec(`UPDATE bulk_files SET valid = 1000000, worked_at = now() - interval '25 hours'
+					WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
 				if err := giveUp(f, uid); err != nil {
 					t.Fatal(err)
 				}

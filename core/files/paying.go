@@ -140,7 +140,7 @@ func (p *paying) dealing(
 			return err
 		}
 		was := *f
-		f.WorkedAt = new(time.Now()) // files take turns, and so do callers
+		f.WorkedAt = new(time.Now()) // parties take turns, and so do callers and files
 		lines, err := p.next(ctx, tx, f, most)
 		if err != nil {
 			return err

@@ -1,10 +1,12 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"strings"
 	"time"
@@ -63,7 +65,9 @@ const (
 	mostUnfinished = 50        // files of a customer
 	mostUnread     = 20        // times MostBytes: text of one caller's files that waits to be checked
 	mostUnreadBank = 80        // the same of one bank, of which a party has half of what the others leave
-	mostWasted     = 1_000_000 // lines of one caller's files of a day of which no payment is made
+	mostWasted     = 1_000_000 // lines of one caller's files that are no payments, as things are
+	mostWastedOf   = 4         // times that of all callers of a party
+	mostAhead      = 2         // times both: with those still to be paid, before no more lines are checked
 	// lines of a file that are read before it is ended for what others of its maker had
 	fewestWasted   = 10_000
 	sameFileWithin = 24 * time.Hour
@@ -158,7 +162,9 @@ func (s *Service) Upload(
 	b := s.db.Batch() // who owns the file is found out before anything of it is read
 	scope := s.customers.Scoped(ctx, b, in.Customer)
 	waits := db.Queue(b, countingUnread, caller.Tenant, in.Customer, caller.Client, caller.LoginID)
-	if err := errors.Join(b.Send(ctx), waits.Err); err != nil {
+	lines := db.Queue(b, countingUnpaid, caller.Tenant, in.Customer, caller.Client, caller.LoginID,
+		FileUID(math.MaxInt64))
+	if err := errors.Join(b.Send(ctx), waits.Err, lines.Err); err != nil {
 		return out, err
 	}
 	if _, err := scope.Check(); err != nil {
@@ -166,6 +172,9 @@ func (s *Service) Upload(
 	}
 	if err := waits.Items[0].full(); err != nil {
 		return out, err
+	}
+	if lines.Items[0].wasted() {
+		return out, ErrWasted
 	}
 	given, text, err := in.Open(func(sent io.Reader) io.Reader { return counted{sent, incoming} })
 	if err != nil {
@@ -200,47 +209,28 @@ func (s *Service) Upload(
 	return out, err
 }
 
-// unread is how many files of a customer are unfinished, how much text waits to be checked, and how many
-// lines of files of a day pay nothing. A party is a partner with its customers, or a customer of the bank's
-// own. What a caller has of one party does not count for others: programs of the bank upload for many.
+// unread is how many files of a customer are unfinished, and how much text waits to be checked. A party is a
+// partner with its customers, or a customer of the bank's own. What a caller has of one party does not count
+// for others: programs of the bank upload for many.
 type unread struct {
 	Unfinished int   `bun:"unfinished"`
 	Own        int64 `bun:"own"` // bytes of the caller's files that wait to be checked, of the customer's party
 	Party      int64 `bun:"party"`
 	All        int64 `bun:"total"`
-	Wasted     int64 `bun:"wasted"` // lines of which no payment is made: they stay, and take room on the disk
 }
 
-// sameParty is the condition that a customer c is of the party of another one.
-func sameParty(as string) string {
-	return `coalesce(nullif(c.owner, 0), c.uid) = (SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o
-	  WHERE o.tenant = $1 AND o.uid = ` + as + `::bigint)`
-}
-
-// wastedBut is the number of lines of which no payment is made, of the files of a caller of the last 24 hours
-// but one, for the party of a customer. Of a file at work it counts what has been found so far. Lines without
-// faults count from when their file was given up, but not those of the largest such file: an honest caller
-// may change its mind, or be refused, once a day.
-func wastedBut(client, login, customer, file string) string {
-	const valid = `(valid) FILTER (WHERE bf.status IN ('FAILED', 'REJECTED', 'CANCELLED'))`
-	return `(SELECT coalesce(sum(failed), 0) + coalesce(sum` + valid + ` - max` + valid + `, 0)
-	  FROM bulk_files AS bf JOIN customers AS c ON c.tenant = $1 AND c.uid = bf.customer
-	  WHERE bf.tenant = $1 AND maker_client = ` + client + `::text AND maker_login = ` + login + `::text
-	  AND worked_at > now() - interval '24 hours' AND bf.uid <> ` + file + ` AND ` +
-		sameParty(customer) + `)::bigint`
-}
+// partyOfCustomer is the party of the customer $2.
+const partyOfCustomer = `(SELECT coalesce(nullif(owner, 0), uid) FROM customers
+	WHERE tenant = $1 AND uid = $2::bigint)`
 
 var countingUnread = db.NewQuery[unread](`SELECT
 	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished +
 	`) AS unfinished,
-	coalesce(sum(size) FILTER (WHERE ` + sameParty("$2") + `), 0)::bigint AS party,
-	coalesce(sum(size) FILTER (WHERE maker_client = $3::text AND maker_login = $4::text AND ` +
-	sameParty("$2") + `), 0)::bigint
-	  AS own,
-	coalesce(sum(size), 0)::bigint AS total,
-	` + wastedBut("$3", "$4", "$2", "0") + ` AS wasted
-	FROM bulk_files AS bf JOIN customers AS c ON c.tenant = $1 AND c.uid = bf.customer
-	WHERE bf.tenant = $1 AND bf.status IN ('RECEIVED', 'VALIDATING')`)
+	coalesce(sum(size) FILTER (WHERE party = ` + partyOfCustomer + `), 0)::bigint AS party,
+	coalesce(sum(size) FILTER (WHERE party = ` + partyOfCustomer + `
+	  AND maker_client = $3::text AND maker_login = $4::text), 0)::bigint AS own,
+	coalesce(sum(size), 0)::bigint AS total
+	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)
 
 // full returns a fault if so much waits already that another file is not even read. Text comes in faster than
 // it is checked, and is stored meanwhile. A party has half of what the others leave of the bank's, and always
@@ -252,10 +242,53 @@ func (u *unread) full() error {
 		return ErrUnfinished
 	case u.Own >= mostUnread*MostBytes, u.Party >= max(1, left/2):
 		return ErrUnread
-	case u.Wasted >= mostWasted:
-		return ErrWasted
 	}
 	return nil
+}
+
+// unpaid is how many lines of a party's files are no payments: they stay, and take room on the disk.
+type unpaid struct {
+	Own        int64 `bun:"own"` // of the caller's files, that are not going to be paid as things are
+	OwnAhead   int64 `bun:"own_ahead"`
+	Party      int64 `bun:"party"`
+	PartyAhead int64 `bun:"party_ahead"` // that are being checked, or paid next
+}
+
+// unpaidBut counts the lines that are no payments of a party's files but one: of those of the last 24 hours,
+// and of all that have not ended. Of files that are still being checked, those that came in before that one
+// count, so that the first never waits for later ones. Lines that are not going to be paid as things are have
+// faults, or their file was given up or waits for people, who may never agree. Of one caller, the lines
+// without faults of the largest such file do not count: an honest one has a large payroll that waits, or
+// changes its mind once a day.
+func unpaidBut(party string) string {
+	return `SELECT (coalesce(sum(failed), 0) + coalesce(sum(rest) FILTER (WHERE stays), 0))::bigint AS party,
+	coalesce(sum(rest) FILTER (WHERE ahead), 0)::bigint AS party_ahead,
+	(coalesce(sum(failed) FILTER (WHERE own), 0) + coalesce(sum(rest) FILTER (WHERE own AND stays), 0)
+	  - coalesce(max(rest) FILTER (WHERE own AND stays), 0))::bigint AS own,
+	coalesce(sum(rest) FILTER (WHERE own AND ahead), 0)::bigint AS own_ahead
+	FROM (SELECT failed, valid - made AS rest, maker_client = $3::text AND maker_login = $4::text AS own,
+	  status IN ('FAILED', 'REJECTED', 'CANCELLED', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED') AS stays,
+	  status IN ('VALIDATING', 'APPROVED', 'PROCESSING') AS ahead
+	  FROM bulk_files WHERE tenant = $1 AND party = ` + party + ` AND uid <> $5::bigint
+	  AND (uid < $5::bigint OR status <> 'VALIDATING')
+	  AND (worked_at > now() - interval '24 hours' OR ` + isUnpaid + `)) AS f`
+}
+
+const isUnpaid = `status IN ('VALIDATING', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'APPROVED',
+	'PROCESSING')`
+
+var (
+	countingUnpaid = db.NewQuery[unpaid](unpaidBut(partyOfCustomer))
+	countingOthers = db.NewQuery[unpaid](unpaidBut("$2::bigint"))
+)
+
+// wasted reports whether so many lines are not going to be paid that another file is not even read.
+func (u *unpaid) wasted() bool { return u.Own >= mostWasted || u.Party >= mostWastedOf*mostWasted }
+
+// full reports whether so many lines are no payments that no more are checked until there are fewer.
+func (u *unpaid) full() bool {
+	return u.Own+u.OwnAhead >= mostAhead*mostWasted ||
+		u.Party+u.PartyAhead >= mostAhead*mostWastedOf*mostWasted
 }
 
 const isUnfinished = `status IN ('RECEIVED', 'VALIDATING', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED',
@@ -302,7 +335,8 @@ func (s *Service) uploadTx(
 	content := s.keys.Seal(d.Hash,
 		seal.Place{Tenant: int64(tx.Caller.Tenant), Column: HashColumn, Row: int64(d.uid)})
 	f := &BulkFile{
-		Tenant: tx.Caller.Tenant, UID: d.uid, Customer: held.UID, Name: d.Name, Type: d.Type, Status: Received,
+		Tenant: tx.Caller.Tenant, UID: d.uid, Customer: held.UID, Party: cmp.Or(held.Owner, held.UID),
+		Name: d.Name, Type: d.Type, Status: Received,
 		Channel: "API", Size: d.Size, Hash: content.Hash, Content: content.Sealed,
 		Faults: Faults{}, Maker: access.MakerOf(tx.Caller), MakerClient: tx.Caller.Client,
 		MakerLogin: tx.Caller.LoginID, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
