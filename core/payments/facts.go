@@ -63,6 +63,7 @@ type bankApproval struct {
 type contact struct {
 	UID      contacts.UID    `bun:"uid"`
 	Customer customers.UID   `bun:"customer"`
+	Version  int32           `bun:"version"`
 	Status   contacts.Status `bun:"status"`
 	Sealed   []byte          `bun:"sealed"` // the account number
 	Type     string          `bun:"type"`

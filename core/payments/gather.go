@@ -78,7 +78,7 @@ var (
 		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
 		LEFT JOIN customers AS o ON o.tenant = c.tenant AND o.uid = c.owner AND o.uid <> c.uid
 		WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = ANY($2::bigint[]) AND a.deleted_at IS NULL`)
-	readingContacts = db.NewQuery[contact](`SELECT k.uid, k.customer, k.status,
+	readingContacts = db.NewQuery[contact](`SELECT k.uid, k.customer, k.version, k.status,
 		k.bank_account_number_sealed AS sealed, k.name, k.bank_account_type AS type,
 		  k.bank_account_sub_type AS sub_type, k.bank_account_currency AS currency,
 		k.phone_number AS phone, k.email_address AS email, k.address_line1, k.address_line2, k.address_city,

@@ -96,7 +96,7 @@ type Payment struct {
 	other   *Receiver    // of one that is about to go over its network
 	asks    *Request     // of a new one that asks for payment, and of one that is sent
 	order   *Order       // of a new one that waits for repair where it would be refused otherwise
-	aside   *aside       // of a new one that waits for repair
+	aside   *aside       // of a new one that waits for repair, and of one that is repaired
 	// its repair changed what was asked for
 	altered bool
 	// the account in whose list it stands, one of the two; 0 outside such a list

@@ -120,6 +120,8 @@ type aside struct {
 	Tenant  access.Tenant `bun:"tenant,pk"`
 	Payment UID           `bun:"payment,pk"`
 	Draft   []byte        `bun:"draft_sealed,type:bytea"`
+	// of the contact that the order names, as it was then; 0 for none
+	ContactVersion int32 `bun:"contact_version"`
 }
 
 // RepairColumn names the column for which the orders of payments that wait for repair are sealed
@@ -176,6 +178,9 @@ func (s *Service) setAside(
 	p.ReceiverName, p.Notes = cmp.Or(p.ReceiverName, storable(o.Receiver.Name)), storable(o.Notes)
 	p.details = f.described(s, p, o)
 	p.aside = &aside{Tenant: p.Tenant, Payment: p.UID}
+	if k := f.known[o.Receiver.Contact]; k != nil {
+		p.aside.ContactVersion = k.Version
+	}
 	p.aside.Draft = s.keys.Encrypt(string(o.asked), p.aside.place())
 	step := p.enter(Repair, tx.Caller, tx.Now, reasons(fault.Called(why, calledInOrders)))
 	return step, tx.Record(ctx, changes.Change{
@@ -276,6 +281,9 @@ func (s *Service) repairTx(
 	if err != nil {
 		return Saved{}, err
 	}
+	if k := f.known[o.Receiver.Contact]; k != nil && k.Version != was.aside.ContactVersion {
+		repairs.Receiver = &o.Receiver // it was changed since, and may have another account
+	}
 	f.uids = []UID{was.UID}
 	p, err := f.drawOrder(s, tx.Caller, o, tx.Now)
 	if err != nil {
@@ -319,6 +327,8 @@ func (s *Service) orderTx(ctx context.Context, tx bun.Tx, p *Payment) (*Order, e
 		return nil, fmt.Errorf("read the order of payment %s: %w", p.UID, err)
 	}
 	o.Repairable = false
+	o.Sender = Party{UID: p.Own()} // as it was found then: its number may be another's by now
+	p.aside = &row
 	return o, nil
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE payment_repairs DROP COLUMN IF EXISTS contact_version;
