@@ -28,8 +28,8 @@ var Invariants = []ledger.Invariant{
 	},
 	{
 		Name: "I12",
-		Says: "a payment's state fixes where its money is: nowhere yet, held, in clearing, " +
-			"settled, or back", Query: `
+		Says: "a payment's state fixes where its money is: nowhere yet, held on the account that pays it, in " +
+			"clearing, settled, or back", Query: `
 		WITH moved AS (
 		  SELECT q.uid,
 		    sum(d.amount) FILTER (WHERE b.house = 'fx position' AND d.currency = q.currency) AS bought,
@@ -102,7 +102,13 @@ var Invariants = []ledger.Invariant{
 		SELECT j.tenant, 'journal ' || j.id, 'is of payment ' || coalesce(j.payment::text,
 		  'nothing') || ', which is not there'
 		FROM journals AS j LEFT JOIN payments AS p ON p.tenant = ?0 AND p.uid = j.payment
-		WHERE j.tenant = ?0 AND j.kind NOT IN ('opening') AND p.uid IS NULL`,
+		WHERE j.tenant = ?0 AND j.kind NOT IN ('opening') AND p.uid IS NULL
+		UNION ALL
+		SELECT h.tenant, 'payment ' || h.payment, 'holds ' || h.amount || ' on account ' || h.account ||
+		  ', which does not pay it'
+		FROM holds AS h LEFT JOIN payments AS p ON p.tenant = ?0 AND p.uid = h.payment
+		WHERE h.tenant = ?0 AND h.state = 'OPEN' AND h.payment IS NOT NULL
+		  AND h.account IS DISTINCT FROM p.sender_account`,
 	},
 	{
 		Name: "I9",
