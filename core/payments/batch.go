@@ -26,8 +26,9 @@ func transfers(drafts []*Draft) want {
 }
 
 // RefusalsTx returns, for each transfer, the fault for which it could not be made in the name of by, as
-// things stand; nil for one that could. Balances are not looked at, as the transfers before may bring the
-// money. Nothing is locked or written.
+// things stand; nil for one that could. A draft of that kind names its accounts by their UIDs afterwards, as
+// others may have their numbers by the time when it is made. Balances are not looked at, as the transfers
+// before may bring the money. Nothing is locked or written.
 func (s *Service) RefusalsTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, drafts []*Draft, now time.Time,
 ) ([]error, error) {
@@ -38,9 +39,15 @@ func (s *Service) RefusalsTx(
 	}
 	all := make([]error, len(drafts))
 	for i, d := range drafts {
-		if _, all[i] = f.transfer(s, by, d, now); all[i] != nil && !isFault(all[i]) {
-			return nil, all[i]
+		p, why := f.transfer(s, by, d, now)
+		switch {
+		case why == nil:
+			d.Sender.UID, d.Sender.Number = p.SenderAccount, ""
+			d.Receiver.UID, d.Receiver.Number = p.ReceiverAccount, ""
+		case !isFault(why):
+			return nil, why
 		}
+		all[i] = why
 	}
 	return all, nil
 }

@@ -5,7 +5,12 @@ import (
 	"fmt"
 	"testing"
 
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/given"
+	"bankgraph/core/ledger"
 	"bankgraph/core/waterfalls"
 )
 
@@ -49,4 +54,44 @@ func TestWhoAsksForManyBatchesKeepsNobodyWaiting(t *testing.T) {
 	if n := h.count(`SELECT count(*) FROM payments WHERE tenant = ?`); n != 27 {
 		t.Errorf("%d payments of 27", n)
 	}
+}
+
+// The steps of a batch go on between the accounts that were looked at when it was accepted, whoever has their
+// numbers by then.
+func TestABatchMovesMoneyBetweenTheAccountsThatWereAccepted(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	out, err := h.run("B-1", "", h.moves(1, "10", 0, 1), h.moves(2, "20", 0, 1))
+	h.must(err)
+	h.work()
+	h.is(out.Result.UID, "PENDING_APPROVAL 1:PENDING_APPROVAL 2:WAITING 10000 0 0")
+	for i, was := range h.accounts[:2] {
+		stranger := h.Account(h.Customer(), coretest.Holding(500_00, 0))
+		number := coretest.AccountNumber(was.UID)
+		for _, c := range []struct {
+			uid    accounts.UID
+			number string
+		}{{was.UID, fmt.Sprintf("777000111%d", i)}, {stranger.UID, number}} {
+			_, err := h.Accounts.Change(h.Staff(), 0, c.uid, accounts.Draft{Number: given.Of(c.number)},
+				changes.RequestOptions{})
+			h.must(err)
+		}
+		defer func() {
+			var b ledger.Balance
+			h.must(h.DB.NewSelect().Model(&b).Where("b.tenant = ? AND b.account = ?", h.Tenant, stranger.UID).
+				Scan(t.Context()))
+			if b.Ledger != 500_00 {
+				t.Errorf("who has the number of account %s by now has %d", was.UID, b.Ledger)
+			}
+		}()
+	}
+	for range 2 {
+		approval := h.count(`SELECT max(uid) FROM approvals WHERE tenant = ? AND status = 'Open'`)
+		_, err := h.Changes.Approve(h.Checker(), changes.UID(approval), changes.RequestOptions{})
+		h.must(err)
+		h.work()
+		h.work()
+	}
+	h.is(out.Result.UID, "PROCESSED 1:MADE 2:MADE 7000 3000 0")
+	h.Prove()
 }
