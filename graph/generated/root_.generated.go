@@ -1808,7 +1808,7 @@ type ContactEdge {
 extend type Mutation {
   "Adds a contact to a customer. If the customer's or the bank's settings ask for dual approval of beneficiaries, it is PENDING until a second person has approved."
   addContact("The contact." input: AddContactInput!): AddContactPayload
-  "Changes a contact. Another account of one that a series or a sweep pays asks for Initiate_Payments, too, and waits where payments do; where a series pays by wires above the account's callback limit, for the bank's own people."
+  "Changes a contact. Another account, or intermediary bank, of one that a series or a sweep pays asks for Initiate_Payments, too, and waits where payments do; where a series pays by wires above the account's callback limit, for the bank's own people."
   changeContact("What to change." input: ChangeContactInput!): ChangeContactPayload
   "Changes the contact that a payment over ACH named as a notice of change (noticesOfChange of the payment) says: its account number, routing number, kind of account or name. It takes what changeContact takes, and waits for approval where that does. A notice is applied once, and only while the contact has the account that the payment named, as it was or as other notices have corrected it since; one of a name, only while it has that name, too."
   applyNoticeOfChange("Which notice." input: ApplyNoticeOfChangeInput!): ApplyNoticeOfChangePayload
