@@ -192,12 +192,21 @@ func reason(why error) string {
 
 // way is what earlier runs have on its way, in minor units. Coming is still to reach the account, less fees;
 // Going is still to leave it and is not held, with fees. Refused is why the contact's bank gave back a debit
-// that may not be tried again, since the sweep was set up or changed; empty if it gave none back.
+// that may not be tried again, since the sweep was set up or changed; empty if it gave none back. Unpayable
+// is why a credit that was made since the sweep and the contact were last changed found no account to pay.
 type way struct {
 	Coming int64 `bun:"coming"`
 	Going  int64 `bun:"going"`
 
-	Refused string `bun:"refused"`
+	Refused   string `bun:"refused"`
+	Unpayable string `bun:"unpayable"`
+}
+
+// ofAccount are the reasons, of ACH and of ISO 20022, for which the next payment to the same account would
+// come back as well: it is closed, blocked or not known, or does not take such payments.
+var ofAccount = []string{
+	"R02", "R03", "R04", "R12", "R13", "R14", "R15", "R16", "R20",
+	"AC01", "AC03", "AC04", "AC06", "AC07", "AC13", "AC14", "AG01",
 }
 
 // onItsWay sums up what earlier runs of the account have on its way, of sweeps that are removed too. The
@@ -213,14 +222,23 @@ func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 			WHERE t.tenant = ?0 AND b.tenant = ?0 AND t.account = ?1 AND t.direction = ?3 AND b.entry_type = 'DEBIT'
 			AND b.state = 'RETURNED' AND b.updated_at > ?4 AND left(b.reason, 3) NOT IN ('R01', 'R09')
 			  ORDER BY t.uid DESC LIMIT 1), '')
-			AS refused
+			AS refused,
+		coalesce((SELECT b.reason FROM sweep_runs AS t
+		  JOIN payments AS b ON b.tenant = t.tenant AND b.uid = t.payment
+		  WHERE t.tenant = ?0 AND b.tenant = ?0 AND t.account = ?1 AND t.direction = ?3 AND t.at > ?4
+		  AND b.entry_type = 'CREDIT' AND b.state IN ('RETURNED', 'REJECTED')
+		  AND split_part(b.reason, ':', 1) IN ?5
+		  AND NOT EXISTS (SELECT FROM contacts AS k
+		    WHERE k.tenant = ?0 AND k.uid = ?6 AND k.updated_at >= t.at)
+		  ORDER BY t.uid DESC LIMIT 1), '') AS unpayable
 		FROM sweep_runs AS r JOIN payments AS p ON p.tenant = r.tenant AND p.uid = r.payment
 		WHERE r.tenant = ?0 AND p.tenant = ?0 AND r.account = ?1 AND r.payment IS NOT NULL
 		AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'SCREENING', 'QUEUED', 'SENT')
 		AND NOT (p.rail <> 'ACH' AND p.entry_type = 'DEBIT' AND coalesce(p.settles_at <= ?2, false)
 		  AND NOT EXISTS (SELECT FROM payment_requests AS q WHERE q.tenant = ?0 AND q.payment = p.uid
 		    AND q.credit IS NOT NULL))`,
-		r.Run.Tenant, r.Run.Account, r.now, string(r.Run.Direction), r.UpdatedAt).Scan(ctx, &w)
+		r.Run.Tenant, r.Run.Account, r.now, string(r.Run.Direction), r.UpdatedAt, bun.Tuple(ofAccount),
+		r.ToContact).Scan(ctx, &w)
 	return w, err
 }
 
@@ -239,7 +257,12 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 	if r.Run.Direction != accounts.In {
 		at := place(paying)
 		if over := has.Available.Minor - w.Going - *high - has.Fees[at]; over > 0 {
-			return payments.Choice{Order: at, Minor: over}, nil
+			choice := payments.Choice{Order: at, Minor: over}
+			if w.Unpayable != "" {
+				return choice, ErrCreditBack.Saying("a payment came back, " + w.Unpayable +
+					": change the sweep or the contact to pay again")
+			}
+			return choice, nil
 		}
 	}
 	if r.Run.Direction != accounts.Out {
@@ -261,6 +284,12 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 var ErrCameBack = fault.New(fault.State, "sweep.came_back",
 	"a debit came back: change the sweep to collect again").
 	On("fromContact")
+
+// ErrCreditBack is returned for a sweep if the contact's bank has given back or rejected a payment for a
+// reason of the account. Another one would come back as well, and cost its fee.
+var ErrCreditBack = fault.New(fault.State, "sweep.credit_came_back",
+	"a payment came back: change the sweep or the contact to pay again").
+	On("toContact")
 
 // speeds are how fast the payments of sweeps are (rest/CONTRACT.md, lookup).
 var (

@@ -20,6 +20,7 @@ import (
 var Tables = db.Tables{
 	Own: []string{"sweep_runs"},
 	Reads: map[string]string{
+		"contacts":         "whether it was changed since a payment to it came back",
 		"payments":         "what earlier runs have on its way is summed up in one statement",
 		"payment_requests": "whether people look at the credit that pays a request of an earlier run",
 	},

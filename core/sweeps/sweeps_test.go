@@ -278,6 +278,63 @@ func TestADebitThatCameBackIsTriedAgainOnlyIfMoneyWasMissing(t *testing.T) {
 	}
 }
 
+// A payment that comes back because the account cannot take it is not made again, for its fee, until people
+// have changed the sweep or the contact; for any other reason it is.
+func TestAPaymentThatCameBackIsMadeAgainOnlyIfTheAccountTakesIt(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		code   string
+		holds  int64
+		method accounts.OutMethod
+		until  string
+		again  bool
+	}{
+		{"R16", 1_000_03, accounts.ACHCredit, "2026-12-03 01:00", false},
+		{"R23", 1_000_12, accounts.ACHCredit, "2026-12-03 01:00", true},
+		{"AC03", 1_000_01, accounts.InstantPayment, "2026-11-23 01:00", false},
+		{"AC04", 1_000_11, accounts.WirePayment, "2026-11-23 01:00", false},
+		{"CUST", 1_000_12, accounts.InstantPayment, "2026-11-23 01:00", true},
+	} {
+		h := newHouse(t, one.holds)
+		h.set(accounts.Out, h.out("500", one.method))
+		paid := func() (n int, last *sweeps.Run) {
+			all := h.runs()
+			for _, r := range all {
+				if r.Outcome == sweeps.Paid {
+					n++
+				}
+			}
+			return n, all[len(all)-1]
+		}
+		waits := func() int {
+			found, err := h.Attention.List(h.Staff(), attention.Search{Kind: []attention.Kind{attention.Sweep}}, 20)
+			h.must(err)
+			return len(found.Items)
+		}
+		h.until(one.until)
+		n, last := paid()
+		if one.again {
+			if n < 2 || waits() != 0 {
+				t.Errorf("%s: paid %d times, %d wait", one.code, n, waits())
+			}
+			continue
+		}
+		if n != 1 || !strings.Contains(line(last), ": toContact: a payment came back, "+one.code+": ") ||
+			waits() != 1 {
+			t.Errorf("%s: paid %d times, %s, %d wait", one.code, n, line(last), waits())
+		}
+		_, err := h.Contacts.Change(h.Staff(), 0, h.contact.UID, contacts.Draft{
+			Bank: contacts.BankDraft{AccountNumber: given.Of("5550001234")},
+		}, changes.RequestOptions{})
+		h.must(err)
+		h.until(one.until[:8] + map[string]string{"03": "04", "23": "24"}[one.until[8:10]] + " 01:00")
+		if n, last := paid(); n != 2 || last.Outcome != sweeps.Paid || waits() != 0 {
+			t.Errorf("%s, after the contact was changed: paid %d times, %s", one.code, n, line(last))
+		}
+		h.Prove()
+	}
+}
+
 // A request for payment, and a drawdown, may be paid until the next run, which asks anew for what nobody
 // paid.
 func TestASweepAsksToBePaid(t *testing.T) {
