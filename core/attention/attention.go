@@ -156,16 +156,8 @@ var waits = map[Kind]string{
 		  AND nm.direction = 'OUT' AND nm.handed_at IS NULL AND nm.at < $4::timestamptz
 		  ORDER BY nm.id LIMIT 1000) AS out
 		LEFT JOIN payments AS pay ON pay.tenant = $1 AND pay.uid = out.payment`,
-	Overdrawn: `SELECT b.account AS uid, a.customer, j.booked_at AS since, NULL::timestamptz AS due_at,
-		'' AS reason
-		FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account
-		JOIN postings AS p ON p.tenant = b.tenant AND p.account = b.account AND p.version = b.version
-		JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal
-		WHERE b.tenant = $1 AND a.tenant = $1 AND p.tenant = $1 AND j.tenant = $1 AND b.forced
-			  AND b.ledger - b.held < -b.overdraft`,
-	Stranded: `SELECT b.account AS uid, a.customer, b.booked_at AS since, NULL::timestamptz AS due_at,
-		'' AS reason FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account
-		WHERE b.tenant = $1 AND a.tenant = $1 AND b.stranded`,
+	Overdrawn: lastMoved + `b.forced AND b.ledger - b.held < -b.overdraft`,
+	Stranded:  lastMoved + `b.stranded`,
 	Screening: `SELECT pay.uid, pay.customer, pay.updated_at AS since, scr.expires_at AS due_at, '' AS reason
 		FROM payments AS pay LEFT JOIN payment_screenings AS scr ON scr.tenant = pay.tenant
 		AND scr.payment = pay.uid
@@ -191,6 +183,16 @@ var waits = map[Kind]string{
 	Webhook: `SELECT w.uid, w.customer, w.updated_at AS since, NULL::timestamptz AS due_at, w.reason
 		FROM webhooks AS w WHERE w.tenant = $1 AND w.status = 'Disabled' AND w.reason <> ''`,
 }
+
+// lastMoved is the beginning of a text of accounts: each since the last payment was booked on it. That is the
+// bank's time of the payment, as journals have the machine's, which stands for what belongs to no payment.
+const lastMoved = `SELECT b.account AS uid, a.customer, coalesce(pay.updated_at, j.booked_at) AS since,
+	NULL::timestamptz AS due_at, '' AS reason
+	FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account
+	JOIN postings AS p ON p.tenant = b.tenant AND p.account = b.account AND p.version = b.version
+	JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal
+	LEFT JOIN payments AS pay ON pay.tenant = $1 AND pay.uid = j.payment
+	WHERE b.tenant = $1 AND a.tenant = $1 AND p.tenant = $1 AND j.tenant = $1 AND `
 
 // whose says, of the kinds that one customer can fill, whose things wait: the beginning of a read of them,
 // and the alias of its table. Each has an index of what waits by customer and since when, after its day where
