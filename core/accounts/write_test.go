@@ -789,8 +789,8 @@ func TestTwoPeopleOpenAndChangeAnAccount(t *testing.T) {
 	}
 	// The money that came in meanwhile keeps it open.
 	bank.Exec(`UPDATE balances SET held = 1, overdraft = 1 WHERE tenant = ? AND account = ?`, bank.Tenant, uid)
-	bank.Exec(`INSERT INTO holds VALUES (?, nextval('journal_ids'), ?, 1, 'USD', 1, 'OPEN', now())`,
-		bank.Tenant, uid)
+	bank.Exec(`INSERT INTO holds (tenant, id, account, amount, currency, placed, state, placed_at)
+		VALUES (?, nextval('journal_ids'), ?, 1, 'USD', 1, 'OPEN', now())`, bank.Tenant, uid)
 	if err := approve(closing.Approval); !errors.Is(err, accounts.ErrMoney) {
 		t.Errorf("%v", err)
 	}

@@ -138,7 +138,7 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 			*a.Balance.HeldMinor, b.Tenant, uid)); err != nil { // the opening balance is written at the end, too
 			return err
 		}
-		return db.AtCommit(ctx, tx, tx.NewRaw(`INSERT INTO holds (tenant, id, account, amount, currency, payment,
+		return db.AtCommit(ctx, tx, tx.NewRaw(`INSERT INTO holds (tenant, id, account, amount, currency, placed,
 			state, placed_at)
 			VALUES (?, nextval('journal_ids'), ?, ?, ?, ?, 'OPEN', now())`,
 			b.Tenant, uid, *a.Balance.HeldMinor, a.Currency, uid))

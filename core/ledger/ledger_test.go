@@ -310,7 +310,8 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 		{"less than the overdraft allows", []string{
 			`ALTER TABLE balances DROP CONSTRAINT balances_covered`,
 			`UPDATE balances SET held = ledger + 1 WHERE tenant = $t AND account = $a`,
-			`INSERT INTO holds SELECT tenant, 900, account, held, currency, 1, 'OPEN', now() FROM balances
+			`INSERT INTO holds (tenant, id, account, amount, currency, placed, state, placed_at)
+				SELECT tenant, 900, account, held, currency, 1, 'OPEN', now() FROM balances
 				WHERE tenant = $t AND account = $a`,
 		}, []string{"I6"}},
 		{"money that nothing holds", []string{
