@@ -1495,13 +1495,19 @@ func TestFilesWaitToBeCheckedWhileTooManyLinesAreNoPayments(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ full, room string }{
 		"faulty": {`failed = 1999999`, `worked_at = now() - interval '24 hours'`},
-		"that wait for people": {`failed = 1, made = 0, valid = 1999998, status = 'PENDING_APPROVAL'`,
-			`made = valid, status = 'PROCESSED'`},
-		"being checked": {`failed = 1, made = 0, valid = 1999998, leased_until = 'infinity',
+		"that wait for people": {
+			`failed = 1, made = 0, valid = 1999998, status = 'PENDING_APPROVAL'`,
+			`made = valid, status = 'PROCESSED'`,
+		},
+		"being checked": {
+			`failed = 1, made = 0, valid = 1999998, leased_until = 'infinity',
 			status = 'VALIDATING'`,
-			`made = valid, status = 'PROCESSED'`},
-		"of all people of the party": {`failed = 5999999, maker_login = 'another'`,
-			`worked_at = now() - interval '24 hours'`},
+			`made = valid, status = 'PROCESSED'`,
+		},
+		"of all people of the party": {
+			`failed = 5999999, maker_login = 'another'`,
+			`worked_at = now() - interval '24 hours'`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
