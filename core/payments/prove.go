@@ -43,7 +43,8 @@ var Invariants = []ledger.Invariant{
 		  JOIN balances AS b ON b.tenant = ?0 AND b.account = d.account
 		  WHERE q.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY q.uid
 		), held AS ( -- of a payment there is one at most
-		  SELECT payment, amount AS held FROM holds WHERE tenant = ?0 AND state = 'OPEN'
+		  SELECT payment, account AS holder, amount AS held FROM holds
+		  WHERE tenant = ?0 AND state = 'OPEN' AND payment IS NOT NULL
 		), place AS (
 		  -- each joined once: looked up for each payment they would take the square of the payments' number
 		  SELECT p.uid, p.state, p.rail, p.direction, p.entry_type, p.amount, p.returned, p.fee, p.trade,
@@ -51,7 +52,7 @@ var Invariants = []ledger.Invariant{
 		    CASE WHEN p.trade IS NULL THEN p.returned ELSE p.sold_returned END AS gets_back,
 		    coalesce(m.bought, 0) AS bought, coalesce(m.sold, 0) AS sold, coalesce(m.payer, 0) AS payer,
 		    coalesce(m.payee, 0) AS payee, coalesce(m.clearing, 0) AS clearing, coalesce(m.settled, 0) AS settled,
-		    coalesce(h.held, 0) AS held
+		    coalesce(h.held, 0) AS held, h.holder IS DISTINCT FROM p.sender_account AS elsewhere
 		  FROM payments AS p LEFT JOIN moved AS m ON m.uid = p.uid LEFT JOIN held AS h ON h.payment = p.uid
 		  WHERE p.tenant = ?0
 		)
@@ -59,8 +60,9 @@ var Invariants = []ledger.Invariant{
 		  'is ' || state || ' ' || direction || ' ' || entry_type || ' on ' || rail || ', of ' ||
 		  amount || ', ' || returned || ' given back; who pays has ' || payer || ', who is paid ' || payee ||
 		  ', clearing ' || clearing ||
-		  ', settled ' || settled || ', held ' || held || ', exchanged ' || sold || ' for ' || bought AS what
-		FROM place WHERE trade IS NOT NULL AND (sold <> -payer OR bought <> -clearing - settled) OR NOT CASE
+		  ', settled ' || settled || ', held ' || held || CASE WHEN elsewhere AND held <> 0
+		  THEN ' on another account' ELSE '' END || ', exchanged ' || sold || ' for ' || bought AS what
+		FROM place WHERE held <> 0 AND elsewhere OR trade IS NOT NULL AND (sold <> -payer OR bought <> -clearing - settled) OR NOT CASE
 		  WHEN direction = 'OUT' AND entry_type = 'DEBIT' THEN payer = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN rail = 'ACH' AND state = 'SETTLED' THEN payee = amount AND settled = -amount AND returned = 0
 		    ELSE payee = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
@@ -104,11 +106,8 @@ var Invariants = []ledger.Invariant{
 		FROM journals AS j LEFT JOIN payments AS p ON p.tenant = ?0 AND p.uid = j.payment
 		WHERE j.tenant = ?0 AND j.kind NOT IN ('opening') AND p.uid IS NULL
 		UNION ALL
-		SELECT h.tenant, 'payment ' || h.payment, 'holds ' || h.amount || ' on account ' || h.account ||
-		  ', which does not pay it'
-		FROM holds AS h LEFT JOIN payments AS p ON p.tenant = ?0 AND p.uid = h.payment
-		WHERE h.tenant = ?0 AND h.state = 'OPEN' AND h.payment IS NOT NULL
-		  AND h.account IS DISTINCT FROM p.sender_account`,
+		SELECT ?0, 'payment ' || payment, 'holds ' || held || ' on account ' || holder || ', and is not there'
+		FROM held AS h WHERE NOT EXISTS (SELECT FROM payments AS p WHERE p.tenant = ?0 AND p.uid = h.payment)`,
 	},
 	{
 		Name: "I9",
