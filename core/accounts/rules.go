@@ -94,9 +94,9 @@ func follows(was, a *Account, older bool) error {
 // pay.
 func (a *Account) unguarded(was *Account) bool { return was.EnablePositivePay && !a.EnablePositivePay }
 
-// leaves reports whether an account that is kept here is no longer, or no longer under the number that it
-// had. Payments to that go to whoever has it by then, and what the bank confirms is measured by the accounts in
-// its books, so the bank decides.
+// leaves reports whether an account that was kept here no longer is, or has another number than it had.
+// Payments to the former number go to whoever has that by then, and the accounts that are kept here measure
+// what the bank confirms, so the bank decides.
 func (a *Account) leaves(was *Account) bool {
 	return was.SystemOfRecord == InternalCore && (a.SystemOfRecord != InternalCore ||
 		len(was.Number.Hash) > 0 && !bytes.Equal(was.Number.Hash, a.Number.Hash))

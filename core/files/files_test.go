@@ -53,6 +53,19 @@ func filedAt(t *testing.T, b *coretest.Bank, edits ...func(*customers.Customer))
 	return &filed{b, t, c, b.Account(c, coretest.Holding(10_000_00, 0), coretest.Sends)}
 }
 
+// uploadBy uploads a file of one payment in somebody's name.
+func (f *filed) uploadBy(by context.Context, reference string) files.FileUID {
+	f.t.Helper()
+	done, err := f.Files.Upload(by, files.Upload{
+		Customer: f.of.UID, Type: files.CSV,
+		Open: files.OpenText("a.csv", strings.NewReader(header+f.row(reference, "1"))),
+	}, changes.RequestOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return done.Result.UID
+}
+
 func dual(c *customers.Customer) { c.Access.PaymentDualApproval = true }
 
 func (f *filed) try(kind files.FileType, name, text string) (changes.Outcome[files.Saved], error) {
@@ -1246,19 +1259,9 @@ func TestFilesTakeTurns(t *testing.T) {
 func TestCallersTakeTurnsWithTheirFiles(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	upload := func(by context.Context, reference string) files.FileUID {
-		done, err := f.Files.Upload(by, files.Upload{
-			Customer: f.of.UID, Type: files.CSV,
-			Open: files.OpenText("a.csv", strings.NewReader(header+f.row(reference, "1"))),
-		}, changes.RequestOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return done.Result.UID
-	}
 	var many []files.FileUID
 	for n := range 6 {
-		many = append(many, upload(f.Staff(), fmt.Sprint("M-", n)))
+		many = append(many, f.uploadBy(f.Staff(), fmt.Sprint("M-", n)))
 	}
 	next := func(want files.FileUID) {
 		t.Helper()
@@ -1272,9 +1275,9 @@ func TestCallersTakeTurnsWithTheirFiles(t *testing.T) {
 	// with another API key, and another person of the same identity provider
 	for i, other := range []context.Context{f.as("another", ""), f.as("staff", "clerk")} {
 		next(many[2*i])
-		next(upload(other, fmt.Sprint("O-1-", i)))
+		next(f.uploadBy(other, fmt.Sprint("O-1-", i)))
 		next(many[2*i+1])
-		next(upload(other, fmt.Sprint("O-2-", i)))
+		next(f.uploadBy(other, fmt.Sprint("O-2-", i)))
 	}
 }
 
@@ -1285,26 +1288,16 @@ func TestPartiesTakeTurnsWithTheirFiles(t *testing.T) {
 	partner := b.DownstreamPartner()
 	many, one := filedAt(t, b, coretest.OwnedBy(partner)), filedAt(t, b)
 	sibling := filedAt(t, b, coretest.OwnedBy(partner))
-	upload := func(f *filed, login, reference string) files.FileUID {
-		done, err := f.Files.Upload(f.as("idp", login), files.Upload{
-			Customer: f.of.UID, Type: files.CSV,
-			Open: files.OpenText("a.csv", strings.NewReader(header+f.row(reference, "1"))),
-		}, changes.RequestOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return done.Result.UID
-	}
 	var theirs, own []files.FileUID
 	for n := range 4 {
 		f := many
 		if n > 1 {
 			f = sibling
 		}
-		theirs = append(theirs, upload(f, fmt.Sprint("p", n), fmt.Sprint("M-", n)))
+		theirs = append(theirs, f.uploadBy(f.as("idp", fmt.Sprint("p", n)), fmt.Sprint("M-", n)))
 	}
 	for n := range 3 {
-		own = append(own, upload(one, "p0", fmt.Sprint("O-", n)))
+		own = append(own, one.uploadBy(one.as("idp", "p0"), fmt.Sprint("O-", n)))
 	}
 	worked := func() (uids []files.FileUID) {
 		err := b.Owner().NewRaw(`SELECT uid FROM bulk_files WHERE tenant = ? ORDER BY worked_at, uid`, b.Tenant).
@@ -1489,8 +1482,8 @@ func TestFilesAtWorkKeepNoMoreLinesThatPayNothingThanTheBound(t *testing.T) {
 	f.is(paid, files.PartiallyProcessed, 28, 2)
 }
 
-// Text that came in before any of it was read becomes no more lines without payments than twice the bound. What
-// is beyond waits, however small its files and right its lines, and fails nobody.
+// However much text came in before any of it was read, no more lines without payments than twice the bound
+// come of it. What is beyond waits, however small its files and right its lines, and fails nobody.
 func TestFilesWaitToBeCheckedWhileTooManyLinesAreNoPayments(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ full, room string }{

@@ -62,7 +62,8 @@ var Invariants = []ledger.Invariant{
 		  ', clearing ' || clearing ||
 		  ', settled ' || settled || ', held ' || held || CASE WHEN elsewhere AND held <> 0
 		  THEN ' on another account' ELSE '' END || ', exchanged ' || sold || ' for ' || bought AS what
-		FROM place WHERE held <> 0 AND elsewhere OR trade IS NOT NULL AND (sold <> -payer OR bought <> -clearing - settled) OR NOT CASE
+		FROM place WHERE held <> 0 AND elsewhere
+		  OR trade IS NOT NULL AND (sold <> -payer OR bought <> -clearing - settled) OR NOT CASE
 		  WHEN direction = 'OUT' AND entry_type = 'DEBIT' THEN payer = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN rail = 'ACH' AND state = 'SETTLED' THEN payee = amount AND settled = -amount AND returned = 0
 		    ELSE payee = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
