@@ -89,13 +89,11 @@ func TestSweepsOfCustomersTakeTurns(t *testing.T) {
 		other := furnished(t, h.Bank, 300_00)
 		other.set(accounts.Out, other.out("300", accounts.ACHCredit))
 	}
-	_, err := h.Sweeps.Work(h.operator)
-	h.must(err)
+	h.work()
 	h.Exec(`UPDATE sweeps SET next_date = '2026-11-14' WHERE tenant = ? AND account >= ? AND account <= ?`,
 		h.Tenant, busy, h.account.UID)
 	h.Clock.Set(coretest.Start.AddDate(0, 0, 1))
-	_, err = h.Sweeps.Work(h.operator)
-	h.must(err)
+	h.work()
 	if n := h.count(fmt.Sprintf(`SELECT count(*) FROM (SELECT customer FROM sweep_runs WHERE tenant = ?
 		ORDER BY uid LIMIT 5) AS first WHERE customer <> %d`, h.customer.UID)); n != 3 {
 		t.Errorf("%d of the first runs are the others'", n)

@@ -120,6 +120,16 @@ func (h *house) until(at string) {
 	}
 }
 
+// work runs the sweeps that are due: one call of a worker ends after a while, done or not.
+func (h *house) work() {
+	h.t.Helper()
+	for n := 1; n > 0; {
+		var err error
+		n, err = h.Sweeps.Work(h.operator)
+		h.must(err)
+	}
+}
+
 // runs are the runs of the account's sweeps, oldest first.
 func (h *house) runs() []*sweeps.Run {
 	h.t.Helper()
@@ -590,8 +600,7 @@ func TestASweepOfABankWithoutNetworksFails(t *testing.T) {
 	_, err := h.Owner().ExecContext(t.Context(), `UPDATE tenants SET sandbox = false WHERE id = ?`, h.Tenant)
 	h.must(err)
 	h.Clock.Set(coretest.Start.AddDate(0, 0, 1))
-	_, err = h.Sweeps.Work(h.operator)
-	h.must(err)
+	h.work()
 	h.ran("19 FAILED 700.00: method: " + payments.ErrNoNetwork.Message)
 }
 
@@ -715,14 +724,10 @@ func TestMissedDaysAreMadeUpForOnce(t *testing.T) {
 	h := newHouse(t, 1_000_00)
 	h.set(accounts.Out, h.out("300", accounts.ACHCredit))
 	h.Clock.Set(time.Date(2026, 11, 28, 15, 0, 0, 0, time.UTC)) // a Saturday
-	_, err := h.Sweeps.Work(h.operator)
-	h.must(err)
+	h.work()
 	h.ran()
 	h.Clock.Set(time.Date(2026, 11, 30, 15, 0, 0, 0, time.UTC))
-	for range 2 {
-		_, err = h.Sweeps.Work(h.operator)
-		h.must(err)
-	}
+	h.work()
 	h.ran("30 PAID 700.00")
 }
 
@@ -734,8 +739,7 @@ func TestASweepFromBeforeRunsToo(t *testing.T) {
 		func(w *accounts.Sweep) {
 			w.ToContact, w.Frequency, w.DayOfWeek = &h.contact.UID, accounts.Daily, ""
 		})
-	_, err := h.Sweeps.Work(h.operator)
-	h.must(err)
+	h.work()
 	h.ran()
 	h.until("2026-11-19 01:00")
 	r := h.ran("19 PAID 500.00")[0]
@@ -772,6 +776,7 @@ func TestASweepMakesOnePaymentADayWheneverAWorkerEnds(t *testing.T) {
 		})
 	}
 	workers.Wait()
+	h.work()
 	for of, want := range map[string]int{
 		`SELECT count(*) FROM payments WHERE tenant = ? AND state = 'QUEUED' AND amount = 70000`:           many,
 		`SELECT count(*) FROM payments WHERE tenant = ?`:                                                   many,
