@@ -33,19 +33,32 @@ func AskersTx(
 	return all, nil
 }
 
-// TouchedTx returns which objects of a kind people or programs of a legal entity have made or changed, asked
-// for or approved, by what is on record.
+// TouchedTx returns which objects of a kind, of a customer, people or programs of a legal entity have made or
+// changed, asked for or approved, by what is on record; so have the customer's own people whom these made as
+// users, and whom those made in turn.
 func TouchedTx(
-	ctx context.Context, tx bun.IDB, tenant access.Tenant, object string, uids []string, entity int64,
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, object string, uids []string, customer, entity int64,
 ) (map[string]bool, error) {
 	touched := map[string]bool{}
 	if len(uids) == 0 {
 		return touched, nil
 	}
 	var found []string
-	err := tx.NewRaw(`SELECT DISTINCT e.uid FROM audit_entries AS e WHERE e.tenant = ? AND e.object = ?
-		AND e.uid IN (?) AND e.entity = ? AND e.decision IN ?`, tenant, object, bun.List(uids), entity,
-		bun.Tuple([]Decision{Proposed, Approved, Done})).Scan(ctx, &found)
+	err := tx.NewRaw(`
+		WITH RECURSIVE made AS (
+		  SELECT e.after ->> 'loginId' AS login_id, e.entity, e.login_id AS maker FROM audit_entries AS e
+		  WHERE e.tenant = ?0 AND e.customer = ?3 AND e.object = 'user' AND e.action = 'createUser'
+		  AND e.decision IN ?5
+		), theirs AS (
+		  SELECT login_id FROM made WHERE entity = ?4
+		  UNION
+		  SELECT m.login_id FROM theirs AS t JOIN made AS m ON m.entity = ?3 AND m.maker = t.login_id
+		)
+		SELECT DISTINCT e.uid FROM audit_entries AS e WHERE e.tenant = ?0 AND e.object = ?1 AND e.uid IN (?2)
+		AND e.decision IN ?5
+		AND (e.entity = ?4 OR e.entity = ?3 AND e.login_id IN (SELECT login_id FROM theirs))`,
+		tenant, object, bun.List(uids), customer, entity, bun.Tuple([]Decision{Proposed, Approved, Done})).
+		Scan(ctx, &found)
 	if err != nil {
 		return nil, fmt.Errorf("read what entity %d has changed: %w", entity, err)
 	}

@@ -178,7 +178,16 @@ func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 		user(person, "own", person):         users.Active,
 		user(bank.Staff(), "staff", person): users.Active,
 	}
-	theirs, own := rule(partner, "Theirs"), rule(person, "Own")
+	made := func(by context.Context, login string) context.Context {
+		t.Helper()
+		uid := user(by, login, bank.Staff())
+		states[uid] = users.Suspended
+		return bank.PersonOf(c, &users.User{Tenant: bank.Tenant, UID: uid, Customer: c.UID, LoginID: login})
+	}
+	second := made(made(partner, "first"), "second")
+	states[user(second, "third", person)] = users.Suspended
+	states[user(person, "let.in.too", second)] = users.Suspended
+	theirs, own, toos := rule(partner, "Theirs"), rule(person, "Own"), rule(second, "Of theirs")
 	_, err := bank.Customers.Change(bank.Staff(), c.UID,
 		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
 	must(t, err)
@@ -202,7 +211,7 @@ func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 		}
 	}
 	for uid, want := range map[positivepay.UID]positivepay.Status{
-		theirs: positivepay.Suspended, own: positivepay.Active,
+		theirs: positivepay.Suspended, toos: positivepay.Suspended, own: positivepay.Active,
 	} {
 		found, err := coretest.Many(bank, bank.Staff(),
 			func(b *db.Batch) *db.Many[positivepay.UID, positivepay.Rule] {

@@ -424,8 +424,8 @@ func (s *Service) suspendTx(
 }
 
 // leaveTx suspends the rules of a customer that leaves its partner which that partner's people or programs
-// made, changed or activated: they may allow that partner's own debits. The new partner, or the bank,
-// activates those that may stay.
+// made, changed or activated, or people whom it had let in: they may allow that partner's own debits. The new
+// partner, or the bank, activates those that may stay.
 func (s *Service) leaveTx(
 	ctx context.Context, tx *changes.Tx, c *customers.Customer, partner customers.UID,
 ) error {
@@ -439,7 +439,7 @@ func (s *Service) leaveTx(
 	for i, r := range all {
 		uids[i] = r.UID.String()
 	}
-	touched, err := audit.TouchedTx(ctx, tx.Tx, c.Tenant, object, uids, int64(partner))
+	touched, err := audit.TouchedTx(ctx, tx.Tx, c.Tenant, object, uids, int64(c.UID), int64(partner))
 	if err != nil {
 		return err
 	}

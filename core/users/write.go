@@ -264,8 +264,8 @@ func (s *Service) suspendTx(
 }
 
 // leaveTx suspends the users of a customer that leaves its partner whom that partner's people or programs
-// made, changed or activated: they may be that partner's own (rest/CONTRACT.md, customers that move). The new
-// partner, or the bank, activates those who are the customer's.
+// made, changed or activated, or people whom it had let in: they may be that partner's own (rest/CONTRACT.md,
+// customers that move). The new partner, or the bank, activates those who are the customer's.
 func (s *Service) leaveTx(
 	ctx context.Context, tx *changes.Tx, c *customers.Customer, partner customers.UID,
 ) error {
@@ -279,7 +279,7 @@ func (s *Service) leaveTx(
 	for i, u := range all {
 		uids[i] = u.UID.String()
 	}
-	touched, err := audit.TouchedTx(ctx, tx.Tx, c.Tenant, "user", uids, int64(partner))
+	touched, err := audit.TouchedTx(ctx, tx.Tx, c.Tenant, "user", uids, int64(c.UID), int64(partner))
 	if err != nil {
 		return err
 	}
