@@ -101,7 +101,9 @@ func Open(url string, options Options) (*DB, error) {
 		patience: cmp.Or(options.Patience, patience),
 	}
 	reports := sql.OpenDB(connector)
-	reports.SetMaxIdleConns(0)
+	// Many at once come one after the other, as for each bank; then their connections are given back.
+	reports.SetMaxIdleConns(4)
+	reports.SetConnMaxIdleTime(10 * time.Second)
 	d.reports, d.reporting = bun.NewDB(reports, newBinding()), make(chan struct{}, 1)
 	d.open, d.closing = context.WithCancel(context.Background())
 	if options.ReadURL != "" {

@@ -33,7 +33,7 @@ var acrossBanks = []struct{ text, why string }{
 
 // watcher is the tracer of the tests' databases.
 type watcher struct {
-	fine   sync.Map // texts that name their bank: judging one takes longer than many a statement
+	looked sync.Map // what is Unbound in each text: judging one takes longer than many a statement
 	mu     sync.Mutex
 	broken []string // what is to be reported
 }
@@ -69,15 +69,13 @@ func (w *watcher) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQuer
 // TraceBatchEnd does nothing.
 func (w *watcher) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// unbound is Unbound, asked once for a text that it has nothing against.
+// unbound is Unbound, asked once for each text.
 func (w *watcher) unbound(text string) []string {
-	if _, fine := w.fine.Load(text); fine {
-		return nil
+	if loose, known := w.looked.Load(text); known {
+		return loose.([]string)
 	}
 	loose := Unbound(text)
-	if loose == nil {
-		w.fine.Store(text, true)
-	}
+	w.looked.Store(text, loose)
 	return loose
 }
 
