@@ -382,33 +382,43 @@ func TestEveryMutationIsTriedHere(t *testing.T) {
 
 func TestAMutationChangesNothingOfAnother(t *testing.T) {
 	t.Parallel()
-	for name := range mutations {
+	b := settled(t)
+	eachMutation(t, func(t *testing.T, name string) {
 		if ofTheBank[name] {
-			continue
+			return
 		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := settled(t)
-			for who, caller := range map[string]*access.Caller{"a partner": b.partner(), "staff": b.staff()} {
-				nothing := b.ask(t, caller, mutation(name, absent, ""))
-				foreign := []customers.UID{onlyThere}
-				if who == "a partner" {
-					foreign = append(foreign, otherStar, lone)
-				}
-				for _, c := range foreign {
-					got := b.ask(t, caller, mutation(name, c, ""))
-					if len(got.errors) != 1 ||
-						got.errors[0].Message != nothing.errors[0].Message &&
-							got.errors[0].Extensions.Kind != "DENIED" {
-						t.Errorf("%s about %d: %s, about nobody: %s", who, c, got.body, nothing.body)
-					}
+		for who, caller := range map[string]*access.Caller{"a partner": b.partner(), "staff": b.staff()} {
+			nothing := b.ask(t, caller, mutation(name, absent, ""))
+			foreign := []customers.UID{onlyThere}
+			if who == "a partner" {
+				foreign = append(foreign, otherStar, lone)
+			}
+			for _, c := range foreign {
+				got := b.ask(t, caller, mutation(name, c, ""))
+				if len(got.errors) != 1 ||
+					got.errors[0].Message != nothing.errors[0].Message &&
+						got.errors[0].Extensions.Kind != "DENIED" {
+					t.Errorf("%s about %d: %s, about nobody: %s", who, c, got.body, nothing.body)
 				}
 			}
-			if n := b.recorded(t, "done"); n != 0 {
-				t.Errorf("%d changes were made", n)
-			}
-		})
+		}
+	})
+	if n := b.recorded(t, "done"); n != 0 {
+		t.Errorf("%d changes were made", n)
 	}
+}
+
+// eachMutation runs a test of each mutation, and returns when all have ended.
+func eachMutation(t *testing.T, test func(t *testing.T, name string)) {
+	t.Helper()
+	t.Run("each", func(t *testing.T) { //nolint:paralleltest // it waits for those in it
+		for name := range mutations {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, name)
+			})
+		}
+	})
 }
 
 // recorded counts the audit entries of a decision.
@@ -441,30 +451,20 @@ var needsToo = map[string][]access.Permission{
 	"applyNoticeOfChange": {access.ViewPayments, access.InitiatePayments},
 }
 
-// Neither do all other permissions suffice, nor is another needed beside it.
+// All other permissions do not suffice. That none is needed beside it, payload_test.go holds.
 func TestAMutationNeedsItsPermission(t *testing.T) {
 	t.Parallel()
-	for name, m := range mutations {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := settled(t)
-			denied := func(caller *access.Caller) (string, bool) {
-				got := b.ask(t, caller, mutation(name, star, ""))
-				return got.body, slices.ContainsFunc(got.errors,
-					func(e shown) bool { return e.Extensions.Kind == "DENIED" && len(e.Path) == 1 })
-			}
-			if body, ok := denied(without(b.staff(), m.needs)); !ok || b.recorded(t, "done") != 0 {
-				t.Errorf("without %s: %s", m.needs, body)
-			}
-			alone := b.staff()
-			alone.Permissions = append([]access.Permission{m.needs}, needsToo[name]...)
-			if grantsTrades[name] { // nobody grants what they do not have
-				alone.Permissions = append(alone.Permissions, access.ViewTrades)
-			}
-			if body, ok := denied(alone); ok {
-				t.Errorf("with %s alone: %s", alone.Permissions, body)
-			}
-		})
+	b := settled(t)
+	eachMutation(t, func(t *testing.T, name string) {
+		needs := mutations[name].needs
+		got := b.ask(t, without(b.staff(), needs), mutation(name, star, ""))
+		if !slices.ContainsFunc(got.errors,
+			func(e shown) bool { return e.Extensions.Kind == "DENIED" && len(e.Path) == 1 }) {
+			t.Errorf("without %s: %s", needs, got.body)
+		}
+	})
+	if n := b.recorded(t, "done"); n != 0 {
+		t.Errorf("%d changes were made", n)
 	}
 }
 

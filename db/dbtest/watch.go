@@ -33,7 +33,7 @@ var acrossBanks = []struct{ text, why string }{
 
 // watcher is the tracer of the tests' databases.
 type watcher struct {
-	looked sync.Map // what is Unbound in each text: judging one takes longer than many a statement
+	fine   sync.Map // texts that name their bank: judging one takes longer than many a statement
 	mu     sync.Mutex
 	broken []string // what is to be reported
 }
@@ -42,8 +42,8 @@ type watcher struct {
 func (w *watcher) TraceQueryStart(
 	ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData,
 ) context.Context {
-	if loose := w.unbound(data.SQL); loose != nil && !ofTest() {
-		w.tell(data.SQL, loose)
+	if _, fine := w.fine.Load(data.SQL); !fine && !ofTest() {
+		w.judge(data.SQL)
 	}
 	return ctx
 }
@@ -56,8 +56,8 @@ func (w *watcher) TraceBatchStart(
 	ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData,
 ) context.Context {
 	for _, query := range data.Batch.QueuedQueries {
-		if loose := w.unbound(query.SQL); loose != nil {
-			w.tell(query.SQL, loose)
+		if _, fine := w.fine.Load(query.SQL); !fine {
+			w.judge(query.SQL)
 		}
 	}
 	return ctx
@@ -69,19 +69,16 @@ func (w *watcher) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQuer
 // TraceBatchEnd does nothing.
 func (w *watcher) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// unbound is Unbound, asked once for each text.
-func (w *watcher) unbound(text string) []string {
-	if loose, known := w.looked.Load(text); known {
-		return loose.([]string)
-	}
+// judge keeps a text that is to be reported, or that it has nothing against.
+func (w *watcher) judge(text string) {
 	loose := Unbound(text)
-	w.looked.Store(text, loose)
-	return loose
-}
-
-func (w *watcher) tell(text string, loose []string) {
+	if loose == nil {
+		w.fine.Store(text, true)
+		return
+	}
 	for _, known := range acrossBanks {
 		if strings.Contains(text, known.text) {
+			w.fine.Store(text, true)
 			return
 		}
 	}
