@@ -63,6 +63,24 @@ func sealed(t *testing.T, d *db.DB, entries int) {
 	}
 }
 
+// signed waits until what is sealed is vouched for by a checkpoint, which comes a moment later.
+func signed(t *testing.T, d *db.DB, entry int) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		var last int
+		if err := d.NewRaw(`SELECT coalesce(max(seq), 0) FROM audit_checkpoints`).
+			Scan(context.Background(), &last); err != nil {
+			t.Fatal(err)
+		}
+		if last >= entry {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("entries up to %d of %d were signed", last, entry)
+		}
+	}
+}
+
 func TestAuditIsProvenFromAnExportWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
@@ -119,6 +137,7 @@ func TestExportIsVerifiedFromAPipeAgainstThePublishedKeys(t *testing.T) {
 	did(t, d, 3)
 	s := p.serve()
 	sealed(t, d, 4)
+	signed(t, d, 4)
 	status, keys := s.get(s.url+"/auth/realms/FIRST/protocol/openid-connect/certs", "")
 	file := filepath.Join(t.TempDir(), "keys.json")
 	if err := os.WriteFile(file, []byte(keys), 0o600); err != nil || status != 200 {
