@@ -64,7 +64,7 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 		err = s.putOff(ctx, f)
 	case errors.Is(err, errLost):
 		err = nil
-	case errors.Is(ctx.Err(), context.Canceled), db.IsUnavailable(err):
+	case errors.Is(ctx.Err(), context.Canceled), db.IsPassing(err):
 		s.giveBack(ctx, f)
 	}
 	if err != nil {
@@ -82,13 +82,16 @@ var (
 	errLost = errors.New("somebody else has the file")
 )
 
-// turns is the order in which files of a bank are worked on. The party comes first whose files have waited
-// longest, and of its callers, the API key, or the person, of whom that holds. So however many files a party
-// has, and however many people, others wait for one of them at most; and so do the callers of a party.
-const turns = `(SELECT max(o.worked_at) FROM bulk_files AS o
+// turns is the order in which files of a bank are checked or paid, of which a column says when. The party
+// comes first whose files have waited longest for it, and of its callers, the API key, or the person, of whom
+// that holds. So however many files a party has, and however many people, others wait for one of them at
+// most; and so do the callers of a party.
+func turns(at string) string {
+	return `(SELECT max(o.` + at + `) FROM bulk_files AS o
 	  WHERE o.tenant = ?0 AND o.party = bf.party) NULLS FIRST,
-	(SELECT max(o.worked_at) FROM bulk_files AS o WHERE o.tenant = ?0 AND o.party = bf.party
+	(SELECT max(o.` + at + `) FROM bulk_files AS o WHERE o.tenant = ?0 AND o.party = bf.party
 	  AND o.maker_client = bf.maker_client AND o.maker_login = bf.maker_login) NULLS FIRST`
+}
 
 // lease takes the file that is to be checked next, for some seconds; nil if there is none. It also returns in
 // whose name the payments are. Callers take turns. Of one caller's files the one that was worked on least
@@ -101,21 +104,22 @@ func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time
 		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", db.Number(caller.Tenant)).
 			Where("bf.status IN (?)", bun.List([]FileStatus{Received, Validating})).
 			Where("coalesce(bf.leased_until, '-infinity') < clock_timestamp()").
-			OrderExpr(turns+", bf.attempt, bf.uid", db.Number(caller.Tenant)).Limit(1).
+			OrderExpr(turns("checked_at")+", bf.attempt, bf.uid", db.Number(caller.Tenant)).Limit(1).
 			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
 		was := *f
 		f.Attempt, f.Stalled, f.WorkedAt = f.Attempt+1, f.Stalled+1, new(time.Now())
+		f.CheckedAt = f.WorkedAt
 		if f.Status == Received {
 			if err := s.enterTx(ctx, tx, caller, &was, f, Validating, now); err != nil {
 				return err
 			}
 		}
-		_, err = db.Raw(tx, `UPDATE bulk_files SET attempt = ?, stalled = ?, worked_at = ?,
+		_, err = db.Raw(tx, `UPDATE bulk_files SET attempt = ?, stalled = ?, worked_at = ?, checked_at = ?,
 			leased_until = clock_timestamp() + ?::interval WHERE tenant = ? AND uid = ?`,
-			f.Attempt, f.Stalled, f.WorkedAt, leaseFor.String(), f.Tenant, f.UID).Exec(ctx)
+			f.Attempt, f.Stalled, f.WorkedAt, f.CheckedAt, leaseFor.String(), f.Tenant, f.UID).Exec(ctx)
 		if err == nil {
 			by, err = customers.AskerTx(ctx, tx, caller, f.Maker, f.Customer)
 		}
@@ -156,8 +160,8 @@ func (s *Service) putOff(ctx context.Context, f *BulkFile) error {
 	})
 }
 
-// giveBack gives up the lease of a file at once when the worker was told to stop, or found the database away.
-// Neither is the file's fault, so it does not count against the file. If this fails too, the lease runs out.
+// giveBack gives up the lease of a file at once when the worker was told to stop, or found the database away
+// or busy. Nothing of that is the file's fault, so it does not count against the file. If this fails too, the lease runs out.
 func (s *Service) giveBack(ctx context.Context, f *BulkFile) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()

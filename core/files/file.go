@@ -131,6 +131,8 @@ type BulkFile struct {
 	LeasedUntil   *time.Time   `bun:"leased_until" json:"-"`
 	Stalled       int32        `bun:"stalled" json:"-"`   // attempts since the checking last got further
 	WorkedAt      *time.Time   `bun:"worked_at" json:"-"` // when its lines were last checked, paid or given up
+	CheckedAt     *time.Time   `bun:"checked_at" json:"-"`
+	PaidAt        *time.Time   `bun:"paid_at" json:"-"`
 	CreatedAt     time.Time    `bun:"created_at" json:"-"`
 	UpdatedAt     time.Time    `bun:"updated_at" json:"-"`
 	Version       int32        `bun:"version" json:"-"`
@@ -344,10 +346,10 @@ var (
 	// ErrUnread is returned when too much text of a caller's files, or of a bank's, waits to be read.
 	ErrUnread = fault.New(fault.TooMany, "file.unread",
 		"too much of files that came before waits to be checked, try again when some are")
-	// ErrWasted is returned to a caller of whose files, or of whose party's, too many lines are no payments:
-	// they had faults, or their files were given up, in the last 24 hours, or wait for people.
+	// ErrWasted is returned to a caller of whose files, or of whose party's, too many, or too many lines, are
+	// no payments: they had faults, or were given up, in the last 24 hours, or wait for people.
 	ErrWasted = fault.New(fault.TooMany, "file.wasted",
-		"too many lines of files had faults or were given up in the last 24 hours, or wait for approval: "+
+		"too many files, or lines of files, had faults or were given up in the last 24 hours, or wait for approval: "+
 			"approve files that wait, or try again later")
 	// ErrNothing is returned for a search that gives neither a name nor a number.
 	ErrNothing = fault.New(fault.Invalid, "file.nothing", "fileName or fileNumber is required")

@@ -1319,7 +1319,6 @@ func TestPartiesTakeTurnsWithTheirFiles(t *testing.T) {
 	if _, err := one.Files.Pay(one.worker()); err != nil {
 		t.Fatal(err)
 	}
-	want = []files.FileUID{own[0], theirs[0], own[1], theirs[1], own[2], theirs[2], theirs[3]}
 	if got := worked(); !slices.Equal(got, want) {
 		t.Errorf("paid %v, want %v", got, want)
 	}

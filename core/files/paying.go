@@ -134,13 +134,14 @@ func (p *paying) dealing(
 		}
 		err := waiting.
 			Where("bf.status IN (?)", bun.List([]FileStatus{Approved, Processing})).
-			OrderExpr(turns+", bf.worked_at NULLS FIRST, bf.uid", db.Number(p.caller.Tenant)).Limit(1).
+			OrderExpr(turns("paid_at")+", bf.paid_at NULLS FIRST, bf.uid", db.Number(p.caller.Tenant)).Limit(1).
 			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
 		was := *f
-		f.WorkedAt = new(time.Now()) // parties take turns, and so do callers and files
+		f.WorkedAt = new(time.Now())
+		f.PaidAt = f.WorkedAt // parties take turns, and so do callers and files
 		lines, err := p.next(ctx, tx, f, most)
 		if err != nil {
 			return err
@@ -173,7 +174,8 @@ func (p *paying) dealing(
 		if to == was.Status {
 			return db.ExecAtCommit(ctx, `UPDATE bulk_files
 				SET made = $3::int, failed = $4::int, valid = $5::int,
-				worked_at = $6::timestamptz, paid = $7::int WHERE tenant = $1 AND uid = $2`, f.Tenant, f.UID,
+				worked_at = $6::timestamptz, paid_at = $6::timestamptz, paid = $7::int
+				WHERE tenant = $1 AND uid = $2`, f.Tenant, f.UID,
 				f.Made, f.Failed, f.Valid, f.WorkedAt, f.Paid)
 		}
 		return p.s.enterTx(ctx, tx, p.caller, &was, f, to, p.now)

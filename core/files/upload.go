@@ -67,6 +67,7 @@ const (
 	mostUnreadBank = 80        // the same of one bank, of which a party has half of what the others leave
 	mostWasted     = 1_000_000 // lines of one caller's files that are no payments, as things are
 	mostWastedOf   = 4         // times that of all callers of a party
+	mostFruitless  = 1000      // files of one caller that ended in 24 hours, and paid nothing
 	mostAhead      = 2         // times both: with those still to be paid, before no more lines are checked
 	// lines of a file that are read before it is ended for what others of its maker had
 	fewestWasted   = 10_000
@@ -252,6 +253,10 @@ type unpaid struct {
 	OwnAhead   int64 `bun:"own_ahead"`
 	Party      int64 `bun:"party"`
 	PartyAhead int64 `bun:"party_ahead"` // that are being checked, or paid next
+
+	// files that ended in the last 24 hours, and paid nothing
+	OwnFiles   int64 `bun:"own_files"`
+	PartyFiles int64 `bun:"party_files"`
 }
 
 // unpaidBut counts the lines that are no payments of a party's files but one: of those of the last 24 hours,
@@ -265,10 +270,12 @@ func unpaidBut(party string) string {
 	coalesce(sum(rest) FILTER (WHERE ahead), 0)::bigint AS party_ahead,
 	(coalesce(sum(failed) FILTER (WHERE own), 0) + coalesce(sum(rest) FILTER (WHERE own AND stays), 0)
 	  - coalesce(max(rest) FILTER (WHERE own AND stays), 0))::bigint AS own,
-	coalesce(sum(rest) FILTER (WHERE own AND ahead), 0)::bigint AS own_ahead
+	coalesce(sum(rest) FILTER (WHERE own AND ahead), 0)::bigint AS own_ahead,
+	count(*) FILTER (WHERE ended) AS party_files, count(*) FILTER (WHERE own AND ended) AS own_files
 	FROM (SELECT failed, valid - made AS rest, maker_client = $3::text AND maker_login = $4::text AS own,
 	  status IN ('FAILED', 'REJECTED', 'CANCELLED', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED') AS stays,
-	  status IN ('VALIDATING', 'APPROVED', 'PROCESSING') AS ahead
+	  status IN ('VALIDATING', 'APPROVED', 'PROCESSING') AS ahead,
+	  status IN ('FAILED', 'REJECTED', 'CANCELLED') AS ended
 	  FROM bulk_files WHERE tenant = $1 AND party = ` + party + ` AND uid <> $5::bigint
 	  AND (uid < $5::bigint OR status <> 'VALIDATING')
 	  AND (worked_at > now() - interval '24 hours' OR ` + isUnpaid + `)) AS f`
@@ -282,8 +289,12 @@ var (
 	countingOthers = db.NewQuery[unpaid](unpaidBut("$2::bigint"))
 )
 
-// wasted reports whether so many lines are not going to be paid that another file is not even read.
-func (u *unpaid) wasted() bool { return u.Own >= mostWasted || u.Party >= mostWastedOf*mostWasted }
+// wasted reports whether so many lines are not going to be paid, or so many files came to nothing, that
+// another file is not even read.
+func (u *unpaid) wasted() bool {
+	return u.Own >= mostWasted || u.Party >= mostWastedOf*mostWasted ||
+		u.OwnFiles >= mostFruitless || u.PartyFiles >= mostWastedOf*mostFruitless
+}
 
 // full reports whether so many lines are no payments that no more are checked until there are fewer.
 func (u *unpaid) full() bool {
