@@ -16,12 +16,12 @@ run: postgresql .cache/bin/bankgraph ## build and start the bank with its own Po
 	@exec .cache/bin/bankgraph serve
 
 .PHONY: test
-test: postgresql pooler ## run all tests (flags through T, e.g. T='-run Sweep ./core/accounts')
-	go test -timeout 20m $(or $(T),./...)
+test: postgresql pooler ## run all tests; check vets them (flags through T, e.g. T='-run Sweep ./core/accounts')
+	go test -vet=off -timeout 20m $(or $(T),./...)
 
 .PHONY: race
 race: postgresql pooler ## run what shares memory with the race detector (needs a C compiler)
-	$(if $(T),go test -race -short -timeout 20m $(T),.ci/race)
+	$(if $(T),go test -vet=off -race -short -timeout 20m $(T),.ci/race)
 
 .PHONY: fuzz
 fuzz: postgresql ## try every parser with inputs that nobody thought of (for how long each through T, e.g. T=10m)
