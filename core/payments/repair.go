@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/fx"
+	"bankgraph/core/ident"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/seal"
@@ -46,8 +47,23 @@ type Repairs struct {
 	ReceiverBank  string `json:"receiverIdentificationNumber,omitempty"`
 }
 
-// apply applies the repairs to an order.
+// apply applies the repairs to an order. What belongs to another network than that of the speed is left out,
+// unless a repair gives it.
 func (r Repairs) apply(o *Order) {
+	asked, _ := ident.Word(o.Speed, Speeds...)
+	if o.Speed = cmp.Or(r.Speed, string(asked)); o.Speed != string(asked) {
+		o.LocalInstrument, o.RemittanceMethod = "", ""
+		if !o.wire() {
+			o.Receiver.Between = ReceiverBank{}
+			o.Remittance, o.Addenda = cmp.Or(o.Remittance, o.Addenda), "" // of wires another name for the same
+		}
+	}
+	if !Speed(o.Speed).overACH() {
+		o.SECCode = ""
+	}
+	if !Speed(o.Speed).International() {
+		o.Contract = 0
+	}
 	if r.Receiver != nil {
 		o.Receiver = *r.Receiver
 		if o.Receiver.Contact == 0 { // the fifth generation asks for it
@@ -57,15 +73,12 @@ func (r Repairs) apply(o *Order) {
 	if !r.Date.IsZero() {
 		o.Date = r.Date
 	}
-	if r.Speed != "" && r.Speed != o.Speed {
-		o.LocalInstrument, o.RemittanceMethod = "", "" // which belonged to another network
-	}
-	o.Speed, o.Contract = cmp.Or(r.Speed, o.Speed), cmp.Or(r.Contract, o.Contract)
+	o.Contract = cmp.Or(r.Contract, o.Contract)
 	o.SECCode, o.CompanyID = cmp.Or(r.SECCode, o.SECCode), cmp.Or(r.CompanyID, o.CompanyID)
 	o.Correspondent = cmp.Or(r.Correspondent, o.Correspondent)
 	o.Purpose, o.ReceiverBank = cmp.Or(r.Purpose, o.Purpose), cmp.Or(r.ReceiverBank, o.ReceiverBank)
 	if !o.overACHAbroad() && r.Purpose == "" {
-		o.Purpose = "" // which belonged to another class
+		o.Purpose = ""
 	}
 	o.Notes, o.Charges = cmp.Or(r.Notes, o.Notes), cmp.Or(r.Charges, o.Charges)
 }
