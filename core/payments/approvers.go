@@ -7,6 +7,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -201,9 +202,19 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 
 // countApprovalTx returns why the caller may not approve the payment, or counts it among what the caller
 // approves. Its maker may not, nor who answers for the program that made it, even if somebody else has
-// repaired it since.
+// repaired it since: then none of those may who made it what it is, as the repair has led it to where the
+// contact leads by now.
 func (p *Payment) countApprovalTx(ctx context.Context, tx *changes.Tx) error {
-	if err := tx.RequireOther(ctx, p.MakerClient, p.MakerLogin); err != nil {
+	makers := []audit.Asker{{Client: p.MakerClient, LoginID: p.MakerLogin}}
+	repaired, err := tx.NewSelect().Model((*Step)(nil)).Where("ps.tenant = ?", p.Tenant).
+		Where("ps.payment = ?", p.UID).Where("ps.state = ?", Repair).Exists(ctx)
+	if err == nil && repaired {
+		makers, err = p.makersTx(ctx, tx)
+	}
+	if err == nil {
+		err = requireOtherTx(ctx, tx, makers)
+	}
+	if err != nil {
 		return err
 	}
 	return ApproveTx(ctx, tx.Tx, tx.Caller, p.Committed(), p.Committed(), tx.Now)

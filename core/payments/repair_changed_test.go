@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestARepairThatPaysAContactAsItIsByNowNeedsASecondPerson(t *testing.T) {
 			wire := func(o *payments.Order) { byWire(o); o.Date = day(4) }
 			p := s.inRepair(t, s.order("250.00", repairably, wire), "paymentDate: ")
 			if c.waits {
-				s.changes(t, c.change)
+				s.changes(t, s.As(access.ManageContacts, access.ViewContacts), c.change)
 			}
 			out, err := s.Payments.Repair(s.Someone("mender"), p.UID, payments.Repairs{Date: day(0)},
 				changes.RequestOptions{})
@@ -57,14 +58,50 @@ func TestARepairThatPaysAContactAsItIsByNowNeedsASecondPerson(t *testing.T) {
 	}
 }
 
-// changes has somebody who may not pay change the contact.
-func (s *sender) changes(t *testing.T, to contacts.Draft) {
+// changes has somebody change the contact.
+func (s *sender) changes(t *testing.T, by context.Context, to contacts.Draft) {
 	t.Helper()
-	clerk := s.As(access.ManageContacts, access.ViewContacts)
-	out, err := s.Contacts.Change(clerk, s.from.Customer, s.to.UID, to, changes.RequestOptions{})
+	out, err := s.Contacts.Change(by, s.from.Customer, s.to.UID, to, changes.RequestOptions{})
 	if err != nil || out.Approval != 0 {
 		t.Fatalf("%+v %v", out, err)
 	}
+}
+
+// Who led a contact elsewhere while a payment to it waited for repair does not agree to where the payment
+// goes.
+func TestWhoChangedTheContactDoesNotApproveTheRepair(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	wire := func(o *payments.Order) { byWire(o); o.Date = day(4) }
+	p := s.inRepair(t, s.order("250.00", repairably, wire), "paymentDate: ")
+	clerk := s.Someone("clerk")
+	caller, err := access.Require(clerk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller.Permissions = []access.Permission{
+		access.ManageContacts, access.ViewContacts, access.ApprovePayments, access.ViewPayments,
+	}
+	clerk = access.With(t.Context(), caller)
+	s.changes(t, clerk, contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("6660006661")}})
+	out, err := s.Payments.Repair(s.Someone("mender"), p.UID, payments.Repairs{Date: day(0)},
+		changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	approve := func(by context.Context) error {
+		_, err := s.Changes.Approve(by, changes.UID(out.Approval), changes.RequestOptions{})
+		return err
+	}
+	if err := approve(clerk); !errors.Is(err, changes.ErrOwn) {
+		t.Errorf("who gave the contact another account: %v", err)
+	}
+	s.has(t, 100_000_00, 0)
+	if err := approve(s.Checker()); err != nil {
+		t.Error(err)
+	}
+	s.has(t, 100_000_00, 250_00)
+	s.Prove()
 }
 
 // What waited when a release without the contact's version ended may be for any account.

@@ -202,15 +202,23 @@ func (s *Service) screenedTx(
 	if err != nil {
 		return nil, err
 	}
-	for _, maker := range makers {
-		if err := tx.RequireOther(ctx, maker.Client, maker.LoginID); err != nil {
-			return nil, err
-		}
+	if err := requireOtherTx(ctx, tx, makers); err != nil {
+		return nil, err
 	}
 	if err := tx.RequirePerson(ctx); err != nil {
 		return nil, err
 	}
 	return p, screening.DecideTx(ctx, tx.Tx, tx.Caller, tx.Now, int64(p.UID), decided, why)
+}
+
+// requireOtherTx returns changes.ErrOwn if the caller is one of the makers (changes.Tx.RequireOther).
+func requireOtherTx(ctx context.Context, tx *changes.Tx, makers []audit.Asker) error {
+	for _, maker := range makers {
+		if err := tx.RequireOther(ctx, maker.Client, maker.LoginID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // makersTx returns those who made a payment what it is: its maker, those who repaired it, or the first one of
