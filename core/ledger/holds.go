@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -82,6 +83,32 @@ func (k *Books) hold(h *Hold) error {
 // amount is what was held.
 func (k *Books) Close(account accounts.UID, amount money.Amount, payment int64, as HoldState) error {
 	return k.close(account, amount, payment, closing{false, as})
+}
+
+// ReleaseTx ends the open holds of payments, which are locked, on the accounts that have them, at the end of
+// the transaction.
+func ReleaseTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, payments []int64) error {
+	var open []*Hold
+	err := tx.NewSelect().Model(&open).Where("h.tenant = ?", tenant).Where("h.payment IN (?)", bun.List(payments)).
+		Where("h.state = ?", Open).Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("read the holds of %d payments: %w", len(payments), err)
+	}
+	on := make([]accounts.UID, len(open))
+	for i, h := range open {
+		on[i] = h.Account
+	}
+	b := db.TxBatch(tx)
+	books := Lock(b, tenant, on, 0)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	for _, h := range open {
+		if err := books.Close(h.Account, money.Of(h.Amount, h.Currency), h.Payment, Released); err != nil {
+			return err
+		}
+	}
+	return books.WriteTx(ctx)
 }
 
 // Unplace ends a hold that people placed: released, or expired.

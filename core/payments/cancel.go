@@ -62,30 +62,17 @@ func (s *Service) cancelTx(
 // for enrolments, nothing is held. What it does to balances is written at the end of the transaction, so it
 // is called once in it.
 func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, of ...*Payment) error {
-	var from []accounts.UID
+	var uids []int64
 	for _, p := range of {
 		if p.holds() {
-			from = append(from, p.SenderAccount)
+			uids = append(uids, int64(p.UID))
+			p.free()
 		}
 	}
-	if len(from) == 0 {
+	if len(uids) == 0 {
 		return nil
 	}
-	b := db.TxBatch(tx)
-	books := ledger.Lock(b, of[0].Tenant, from, 0)
-	if err := b.Send(ctx); err != nil {
-		return err
-	}
-	for _, p := range of {
-		if !p.holds() {
-			continue
-		}
-		if err := books.Close(p.SenderAccount, p.held(), int64(p.UID), ledger.Released); err != nil {
-			return err
-		}
-		p.free()
-	}
-	return books.WriteTx(ctx)
+	return ledger.ReleaseTx(ctx, tx, of[0].Tenant, uids)
 }
 
 // free takes back the payment's fee.

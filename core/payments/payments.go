@@ -38,7 +38,7 @@ var Tables = db.Tables{
 		"contacts":         "whom payments name, all of a transaction in one statement",
 		"customers":        "in that statement, too; and payments are shown with who pays and who is paid",
 		"balances":         "the proof looks up which accounts are the bank's own",
-		"holds":            "in the proof, too",
+		"holds":            "in the proof, too; and what another account holds is not sent",
 		"journals":         "the proof compares each payment with what was booked for it",
 		"postings":         "in the proof, too",
 		"tenants":          "the bank's currency, in the statement that reads its settings",
