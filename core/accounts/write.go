@@ -14,7 +14,8 @@ import (
 )
 
 // Keep enters an account into the bank's books with a zero balance, changes the currency of one without
-// bookings, or notes whether it is closed. Package ledger, which comes after accounts, provides it.
+// bookings, or notes whether it is closed, as one that left the books is there: nobody can use money in it.
+// Package ledger, which comes after accounts, provides it.
 type Keep func(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, account UID, in money.Currency, closed bool,
 ) error
@@ -176,14 +177,15 @@ func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, a *Account) 
 	return s.keepTx(ctx, tx, was, a)
 }
 
-// keepTx calls Keep for an account that is new to the books, changes its currency, is closed or reopened.
+// keepTx calls Keep for an account that is new to the books, changes its currency, leaves the books, is closed
+// or reopened. One that left them is closed there.
 func (s *Service) keepTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
-	if a.SystemOfRecord != InternalCore ||
-		was != nil && was.SystemOfRecord == InternalCore && was.Currency == a.Currency &&
-			(was.Status == Closed) == (a.Status == Closed) {
+	here := func(a *Account) bool { return a != nil && a.SystemOfRecord == InternalCore }
+	if !here(was) && !here(a) || here(was) && here(a) && was.Currency == a.Currency &&
+		(was.Status == Closed) == (a.Status == Closed) {
 		return nil
 	}
-	return s.keep(ctx, tx.Tx, a.Tenant, a.UID, a.Currency, a.Status == Closed)
+	return s.keep(ctx, tx.Tx, a.Tenant, a.UID, a.Currency, a.Status == Closed || !here(a))
 }
 
 func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {

@@ -30,7 +30,7 @@ var Tables = db.Tables{
 		"contacts":                "whether it was changed since",
 		"payment_steps":           "what the notice says, in words",
 		"fx_trades":               "likewise",
-		"balances":                "which accounts are overdrawn, or closed with money in them",
+		"balances":                "which accounts are overdrawn, or closed or gone with money in them",
 		"accounts":                "whose an account is that is overdrawn, closed, or swept in vain",
 		"sweeps":                  "what waits of all kinds is one statement",
 		"postings":                "since when it is overdrawn",

@@ -68,7 +68,7 @@ func (s *Service) OpenTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, a
 }
 
 // KeepTx opens an account in the books with a zero balance, changes the currency of one without bookings, or
-// notes whether it is closed. It implements accounts.Keep.
+// notes whether it is closed or has left the books. It implements accounts.Keep.
 func (s *Service) KeepTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, account accounts.UID, in money.Currency, closed bool,
 ) error {

@@ -1279,7 +1279,7 @@ enum AttentionKind {
   LATE
   "An account that a return took below its overdraft."
   OVERDRAWN
-  "Money that came back to an account that is closed, by a return or a reversal: activate the account (activateAccount), which the bank alone can, pay the money out to the customer, and close it again."
+  "Money that came back to an account that is closed, or that another system keeps by now, by a return or a reversal: activate a closed account (activateAccount), which the bank alone can, and bring one that has left back into the bank's own books (systemOfRecord); pay the money out to the customer, and close the account or let it leave again."
   STRANDED
   "A trade whose value date has passed, in the last seven days, and which no payment used: what it was for did not happen, and the bank may have covered it. Clear it up with the customer. Or one that should have been covered half an hour ago, such as for want of a price: cover it, or bear its risk knowingly. The subject is the trade."
   TRADE
