@@ -10,8 +10,10 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/alerts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/given"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/positivepay"
@@ -385,6 +387,22 @@ func (b *Bank) insert(row any, beside ...func(context.Context, bun.Tx) error) {
 		}
 		return err
 	}))
+}
+
+// Renumber gives an account that a maker made another number, and its number to another account.
+func (b *Bank) Renumber(account, other accounts.UID) {
+	b.t.Helper()
+	for _, to := range []struct {
+		uid    accounts.UID
+		number string
+	}{{account, "7770001110"}, {other, AccountNumber(account)}} {
+		out, err := b.Accounts.Change(b.Staff(), 0, to.uid, accounts.Draft{Number: given.Of(to.number)},
+			changes.RequestOptions{})
+		if err == nil && out.Approval != 0 {
+			_, err = b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
+		}
+		b.must(err)
+	}
 }
 
 func (b *Bank) must(err error) {

@@ -448,6 +448,28 @@ func TestAFileWaitsForASecondPerson(t *testing.T) {
 	}
 }
 
+// What people approved of a file is paid from the account that they saw, whoever has its number by then.
+func TestAFileIsPaidFromTheAccountThatWasApproved(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t, dual)
+	other := f.Account(f.of, coretest.Holding(10_000_00, 0), coretest.Sends)
+	uid := f.upload(files.CSV, header+f.row("A-1", "10"))
+	f.work()
+	f.is(uid, files.PendingApproval, 0, 0)
+	f.Renumber(f.account.UID, other.UID)
+	if _, err := f.Files.Approve(f.Checker(), uid, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.work()
+	f.is(uid, files.Processed, 1, 0)
+	for _, p := range f.payments() {
+		if p.SenderAccount != f.account.UID {
+			t.Errorf("payment %s is paid from account %s, not from %s", p.UID, p.SenderAccount, f.account.UID)
+		}
+	}
+	f.Prove()
+}
+
 // A file takes the people that settings ask for when somebody approves it.
 func TestAFileIsApprovedByAsManyAsSettingsAskForByNow(t *testing.T) {
 	t.Parallel()

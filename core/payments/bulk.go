@@ -29,8 +29,9 @@ type Planned struct {
 	Why       error        // the faults with which it is refused; nil if it can be made
 }
 
-// Plan returns what would become of each order of a customer if it were made now, in the name of by. Nothing
-// is held or written, and no order counts against another. It is for workers.
+// Plan returns what would become of each order of a customer if it were made now, in the name of by. An order
+// that can be made also names its account by its UID afterwards, for MakeAllTx. Nothing is held or written,
+// and no order counts against another. It is for workers.
 func (s *Service) Plan(
 	ctx context.Context, by access.Caller, of customers.UID, orders []*Order, now time.Time,
 ) ([]Planned, error) {
@@ -63,8 +64,11 @@ func (s *Service) Plan(
 			all[i].Why = o.called(why)
 		case why != nil:
 			return nil, why
-		case f.needsApproval(p):
-			all[i].Approvers, all[i].By = f.approvers(p)
+		default:
+			o.Sender.UID = p.Own()
+			if f.needsApproval(p) {
+				all[i].Approvers, all[i].By = f.approvers(p)
+			}
 		}
 	}
 	return all, nil
@@ -89,6 +93,9 @@ func (s *Service) MakeAllTx(
 		o.moves = true
 		if today := calendar.Today(now); o.Date.Before(today) {
 			o.Date = time.Time{} // its day has passed while it waited
+		}
+		if o.Sender.UID != 0 {
+			o.Sender.Number = "" // which another account may have by now
 		}
 	}
 	f, err := s.gatherTx(ctx, tx, by.Tenant, wantedBy(orders, now).madeBy(now, by))
