@@ -260,6 +260,30 @@ func TestARuleThatWaitsForASecondPersonDoesNotCount(t *testing.T) {
 	}
 }
 
+// A rule lets debits at the account that people approved, whoever has its number by then.
+func TestARuleIsMovedToTheAccountThatWasApproved(t *testing.T) {
+	t.Parallel()
+	b := newDebited(t)
+	uid := b.create(t)
+	b.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, b.Tenant,
+		b.of.UID)
+	asked, other := b.Account(b.of), b.Account(b.of)
+	out, err := b.PositivePay.Change(b.Staff(), uid, positivepay.Draft{
+		AccountNumber: given.Of(coretest.AccountNumber(asked.UID)),
+	}, changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	b.Renumber(asked.UID, other.UID)
+	if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.PositivePay.Find(b.Staff(), uid)
+	if err != nil || r.Account != asked.UID {
+		t.Errorf("the rule is for account %s, people approved %s: %v", r.Account, asked.UID, err)
+	}
+}
+
 // What a rule for requests allows is paid: it waits where payments do.
 func TestARuleForRequestsWaitsWherePaymentsDo(t *testing.T) {
 	t.Parallel()

@@ -246,6 +246,10 @@ func (s *Service) changeTx(
 			if a.Customer != r.Customer { // a rule stays with its customer
 				return ErrAccount
 			}
+			draft.Account = a.UID // another may have its number by the time when this is approved
+			if err := tx.Keep(draft); err != nil {
+				return err
+			}
 			if a.UID != r.Account {
 				if err := roomTx(ctx, tx, a); err != nil {
 					return err
