@@ -26,6 +26,8 @@ type Draft struct {
 	FeeTier       given.Text `json:"feeTier,omitzero"`
 	FeeName       given.Text `json:"feeName,omitzero"`
 	Product       given.Text `json:"product,omitzero"`
+
+	Account accounts.UID `json:"account,omitzero"` // that had the number when it was asked for; 0 in a request
 }
 
 // Saved is the answer to a change of a fee tier.
@@ -217,12 +219,18 @@ func (s *Service) fillTx(
 	}
 	if draft.AccountNumber.Value != "" {
 		uid, err := s.accounts.NumberedTx(ctx, tx, t.Tenant, t.Customer, draft.AccountNumber.Value)
-		if errors.Is(err, accounts.ErrNotFound) {
+		switch {
+		case errors.Is(err, accounts.ErrNotFound):
 			c.Fail("accountNumber", fault.Unknown, "is no account of the customer, or waits for approval")
-		} else if err != nil {
+		case err != nil:
+			return false, err
+		case tx.Approved() && uid != draft.Account: // another account has the number by now
+			return false, changes.ErrStale
+		}
+		t.Account, draft.Account = &uid, uid
+		if err := tx.Keep(draft); err != nil {
 			return false, err
 		}
-		t.Account = &uid
 	}
 	if err := c.Err(); err != nil {
 		return false, err

@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
@@ -239,6 +240,42 @@ func TestAFeeTierWaitsForASecondPerson(t *testing.T) {
 		if err != nil || strings.Contains(record, number) || !strings.Contains(record, "addFeeTier") {
 			t.Errorf("%v %s", err, record)
 		}
+	}
+}
+
+// A tier counts for the account that people approved, not for another one that has its number by then.
+func TestATierIsChangedToTheAccountThatWasApproved(t *testing.T) {
+	t.Parallel()
+	bank := configured(t)
+	customer := bank.Customer()
+	first, asked, other := bank.Account(customer), bank.Account(customer), bank.Account(customer)
+	made, err := bank.Fees.Add(bank.Staff(), customer.UID, gold(func(d *fees.Draft) {
+		d.AccountNumber = given.Of(coretest.AccountNumber(first.UID))
+	}), changes.RequestOptions{})
+	if err != nil || made.Approval != 0 {
+		t.Fatal(made, err)
+	}
+	bank.Exec(`UPDATE customers SET access_fee_tier_for_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant,
+		customer.UID)
+	moved := func(to accounts.UID, before func()) error {
+		out, err := bank.Fees.Change(bank.Staff(), customer.UID, made.Result.ID,
+			fees.Draft{AccountNumber: given.Of(coretest.AccountNumber(to))}, changes.RequestOptions{})
+		if err != nil || out.Approval == 0 {
+			t.Fatal(out, err)
+		}
+		before()
+		_, err = bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
+		if err != nil {
+			_, refused := bank.Changes.Refuse(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
+			err = errors.Join(err, refused)
+		}
+		return err
+	}
+	if err := moved(asked.UID, func() { bank.Renumber(asked.UID, other.UID) }); !errors.Is(err, changes.ErrStale) {
+		t.Errorf("approved after another account got the number: %v", err)
+	}
+	if err := moved(first.UID, func() {}); err != nil {
+		t.Error(err)
 	}
 }
 
