@@ -74,9 +74,10 @@ var invariants = []Invariant{
 		  OR b.house <> '' THEN 'is kept here and not in the books'
 		  ELSE 'is in ' || a.currency || ', the books are in ' || b.currency END AS what
 		FROM (SELECT uid, currency, system_of_record = 'Internal Core' AS kept FROM accounts WHERE tenant = ?0) AS a
-		FULL JOIN (SELECT account, currency, house FROM balances WHERE tenant = ?0) AS b ON b.account = a.uid
+		FULL JOIN (SELECT account, currency, house, version FROM balances WHERE tenant = ?0) AS b
+		ON b.account = a.uid
 		WHERE a.uid IS NULL AND b.house = '' OR kept AND (b.account IS NULL OR b.house <> '')
-		OR a.currency <> b.currency`},
+		OR (kept OR b.version > 0) AND a.currency <> b.currency`},
 	{"I6", "what is available is not below the overdraft, unless a return forced it", `
 		SELECT tenant, 'account ' || account AS subject,
 		  'has ' || ledger || ', ' || held || ' held, overdraft ' || overdraft AS what
