@@ -37,7 +37,9 @@ var Invariants = []ledger.Invariant{
 		    sum(d.amount) FILTER (WHERE d.account = q.sender_account) AS payer,
 		    sum(d.amount) FILTER (WHERE d.account = q.receiver_account) AS payee,
 		    sum(d.amount) FILTER (WHERE b.house = 'clearing ' || q.rail) AS clearing,
-		    sum(d.amount) FILTER (WHERE b.house = 'settled ' || q.rail) AS settled
+		    sum(d.amount) FILTER (WHERE b.house = 'settled ' || q.rail) AS settled,
+		    count(*) FILTER (WHERE b.house = '' AND d.account IS DISTINCT FROM q.sender_account
+		      AND d.account IS DISTINCT FROM q.receiver_account) AS others
 		  FROM payments AS q JOIN journals AS j ON j.tenant = ?0 AND j.payment = q.uid
 		  JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
 		  JOIN balances AS b ON b.tenant = ?0 AND b.account = d.account
@@ -52,7 +54,7 @@ var Invariants = []ledger.Invariant{
 		    CASE WHEN p.trade IS NULL THEN p.returned ELSE p.sold_returned END AS gets_back,
 		    coalesce(m.bought, 0) AS bought, coalesce(m.sold, 0) AS sold, coalesce(m.payer, 0) AS payer,
 		    coalesce(m.payee, 0) AS payee, coalesce(m.clearing, 0) AS clearing, coalesce(m.settled, 0) AS settled,
-		    coalesce(h.held, 0) AS held, h.holder IS DISTINCT FROM p.sender_account AS elsewhere
+		    coalesce(m.others, 0) AS others, coalesce(h.held, 0) AS held, h.holder IS DISTINCT FROM p.sender_account AS elsewhere
 		  FROM payments AS p LEFT JOIN moved AS m ON m.uid = p.uid LEFT JOIN held AS h ON h.payment = p.uid
 		  WHERE p.tenant = ?0
 		)
@@ -61,8 +63,9 @@ var Invariants = []ledger.Invariant{
 		  amount || ', ' || returned || ' given back; who pays has ' || payer || ', who is paid ' || payee ||
 		  ', clearing ' || clearing ||
 		  ', settled ' || settled || ', held ' || held || CASE WHEN elsewhere AND held <> 0
-		  THEN ' on another account' ELSE '' END || ', exchanged ' || sold || ' for ' || bought AS what
-		FROM place WHERE held <> 0 AND elsewhere
+		  THEN ' on another account' ELSE '' END || ', exchanged ' || sold || ' for ' || bought ||
+		  CASE WHEN others > 0 THEN ', on accounts of others are ' || others || ' postings' ELSE '' END AS what
+		FROM place WHERE others > 0 OR held <> 0 AND elsewhere
 		  OR trade IS NOT NULL AND (sold <> -payer OR bought <> -clearing - settled) OR NOT CASE
 		  WHEN direction = 'OUT' AND entry_type = 'DEBIT' THEN payer = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN rail = 'ACH' AND state = 'SETTLED' THEN payee = amount AND settled = -amount AND returned = 0
@@ -127,16 +130,19 @@ var Invariants = []ledger.Invariant{
 		WHERE coalesce(b.sum, 0) <> coalesce(p.sum, 0)`,
 	},
 	{
-		Name: "I18", Says: "the fee that was booked is that of the payment", Query: `
+		Name: "I18", Says: "the fee that was booked is that of the payment, from its owner to the bank", Query: `
 		SELECT p.tenant, 'payment ' || p.uid AS subject,
-		  'costs ' || p.fee || ', booked ' || coalesce(-q.sum, 0) AS what
+		  'costs ' || p.fee || ', booked ' || coalesce(-q.sum, 0) || coalesce(' on account ' || q.account, '') AS what
 		FROM payments AS p LEFT JOIN (
 		  SELECT j.payment, d.account, sum(d.amount) FROM journals AS j
 		  JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
-		  WHERE j.tenant = ?0 AND j.kind = 'fee' GROUP BY j.payment, d.account
-		) AS q ON q.payment = p.uid AND q.account = coalesce(p.sender_account, p.receiver_account)
+		  WHERE j.tenant = ?0 AND j.kind = 'fee'
+		    AND d.account NOT IN (SELECT account FROM balances WHERE tenant = ?0 AND house = 'fees')
+		  GROUP BY j.payment, d.account
+		) AS q ON q.payment = p.uid
 		WHERE p.tenant = ?0 AND (
-		  coalesce(-q.sum, 0) <> CASE WHEN p.state NOT IN ('SCREENING', 'QUEUED') THEN p.fee ELSE 0 END
+		  q.account <> coalesce(p.sender_account, p.receiver_account)
+		  OR coalesce(-q.sum, 0) <> CASE WHEN p.state NOT IN ('SCREENING', 'QUEUED') THEN p.fee ELSE 0 END
 		  OR p.fee > 0 AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'REPAIR', 'REJECTED',
 		  	'INVALID', 'CANCELLED')
 		  OR p.fee > 0 AND p.direction = 'IN')`,

@@ -1,14 +1,21 @@
 package payments_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
+	"bankgraph/core/money"
 )
 
 // The proof finds what a payment holds on an account that does not pay it.
@@ -45,5 +52,66 @@ func TestAHoldOfAPaymentOnAnotherAccountIsFound(t *testing.T) {
 				t.Errorf("%v %v", found, err)
 			}
 		})
+	}
+}
+
+// The proof finds money that a journal of a payment moves between accounts that have nothing to do with it.
+func TestMoneyOfOthersInTheJournalsOfAPaymentIsFound(t *testing.T) {
+	t.Parallel()
+	for invariant, kind := range map[string]ledger.Kind{"I12": ledger.Payment, "I18": ledger.Fee} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			b := coretest.Alone(t)
+			b.Directory()
+			c := b.Customer()
+			s := &sender{b, b.Account(c, coretest.Holding(1_000_00, 0), coretest.Sends), b.Contact(c)}
+			one, other := b.Account(b.Customer()), b.Account(b.Customer())
+			made := s.send(t, s.order("250.00", instantly))
+			s.run(t)
+			s.Prove()
+			uid := int64(made.UID)
+			err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				entry := func(a *accounts.Account, minor int64) ledger.Entry {
+					return ledger.Entry{Account: a.UID, Amount: money.Of(minor, "USD")}
+				}
+				j, err := ledger.NewJournal(kind, day(0), "stolen", entry(one, -100_00), entry(other, 100_00))
+				if err != nil {
+					return err
+				}
+				j.Payment = &uid
+				return s.Ledger.PostTx(ctx, tx, s.Tenant, j)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := s.Ledger.Prove(access.Operator(t.Context(), s.Tenant, s.Code, nil))
+			if err != nil || len(found) == 0 {
+				t.Fatalf("100.00 of somebody went to another one in a journal of payment %s: %v", made.UID, err)
+			}
+			for _, v := range found {
+				if v.Invariant != invariant || v.Subject != "payment "+made.UID.String() {
+					t.Error(v)
+				}
+			}
+		})
+	}
+}
+
+// An account that another system keeps, and on which nothing was ever booked, may have another currency than
+// before: the proof accuses nobody.
+func TestAnAccountKeptElsewhereMayGetAnotherCurrency(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	a := s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(0, 0))
+	s.Prove()
+	for _, d := range []accounts.Draft{
+		{SystemOfRecord: new(accounts.External)},
+		{Currency: new(money.Currency("EUR"))},
+		{SystemOfRecord: new(accounts.InternalCore)},
+	} {
+		if _, err := s.Accounts.Change(s.Staff(), 0, a.UID, d, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.Prove()
 	}
 }
