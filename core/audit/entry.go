@@ -115,7 +115,7 @@ func plain(value json.RawMessage) *string {
 }
 
 // unrecorded lists the columns that the record leaves out.
-var unrecorded = map[string]bool{"Tenant": true, "CreatedAt": true, "UpdatedAt": true}
+var unrecorded = map[string]bool{"Tenant": true, "CreatedAt": true, "UpdatedAt": true, "RedirectedAt": true}
 
 // Diff returns the fields in which two states of a row differ, by their GraphQL names, with sealed values
 // masked. If one row is nil, every field of the other that is not empty differs.

@@ -66,6 +66,7 @@ type Contact struct {
 	Status              Status    `bun:"status" json:"-"`
 	CreatedAt           time.Time `bun:"created_at" json:"-"`
 	UpdatedAt           time.Time `bun:"updated_at" json:"-"`
+	RedirectedAt        time.Time `bun:"redirected_at,nullzero" json:"-"` // when payments to it last went elsewhere
 	Version             int32     `bun:"version" json:"-"`
 }
 

@@ -193,7 +193,8 @@ func reason(why error) string {
 // way is what earlier runs have on its way, in minor units. Coming is still to reach the account, less fees;
 // Going is still to leave it and is not held, with fees. Refused is why the contact's bank gave back a debit
 // that may not be tried again, since the sweep was set up or changed; empty if it gave none back. Unpayable
-// is why a credit that was made since the sweep and the contact were last changed found no account to pay.
+// is why the last credit of which that is known found no account to pay; empty if it arrived, or if the sweep
+// was changed since, or the contact's account.
 type way struct {
 	Coming int64 `bun:"coming"`
 	Going  int64 `bun:"going"`
@@ -209,6 +210,10 @@ var ofAccount = []string{
 	"AC01", "AC03", "AC04", "AC06", "AC07", "AC13", "AC14", "AG01",
 }
 
+// returnDays is after how many banking days a credit that has settled counts as one that arrived. Over ACH
+// the other bank may return it within two.
+const returnDays = 2
+
 // onItsWay sums up what earlier runs of the account have on its way, of sweeps that are removed too. The
 // account is locked, so that nothing is in its balance and on its way at the same time. A request for payment
 // that has expired brings nothing, unless people still look at the credit that pays it.
@@ -223,13 +228,13 @@ func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 			AND b.state = 'RETURNED' AND b.updated_at > ?4 AND left(b.reason, 3) NOT IN ('R01', 'R09')
 			  ORDER BY t.uid DESC LIMIT 1), '')
 			AS refused,
-		coalesce((SELECT b.reason FROM sweep_runs AS t
+		coalesce((SELECT CASE b.state WHEN 'SETTLED' THEN '' ELSE b.reason END FROM sweep_runs AS t
 		  JOIN payments AS b ON b.tenant = t.tenant AND b.uid = t.payment
 		  WHERE t.tenant = ?0 AND b.tenant = ?0 AND t.account = ?1 AND t.direction = ?3 AND t.at > ?4
-		  AND b.entry_type = 'CREDIT' AND b.state IN ('RETURNED', 'REJECTED')
-		  AND split_part(b.reason, ':', 1) IN ?5
+		  AND b.entry_type = 'CREDIT' AND (b.state IN ('RETURNED', 'REJECTED')
+		    AND split_part(b.reason, ':', 1) IN ?5 OR b.state = 'SETTLED' AND b.updated_at < ?7)
 		  AND NOT EXISTS (SELECT FROM contacts AS k
-		    WHERE k.tenant = ?0 AND k.uid = ?6 AND k.updated_at >= t.at)
+		    WHERE k.tenant = ?0 AND k.uid = ?6 AND k.redirected_at >= t.at)
 		  ORDER BY t.uid DESC LIMIT 1), '') AS unpayable
 		FROM sweep_runs AS r JOIN payments AS p ON p.tenant = r.tenant AND p.uid = r.payment
 		WHERE r.tenant = ?0 AND p.tenant = ?0 AND r.account = ?1 AND r.payment IS NOT NULL
@@ -238,7 +243,7 @@ func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 		  AND NOT EXISTS (SELECT FROM payment_requests AS q WHERE q.tenant = ?0 AND q.payment = p.uid
 		    AND q.credit IS NOT NULL))`,
 		r.Run.Tenant, r.Run.Account, r.now, string(r.Run.Direction), r.UpdatedAt, bun.Tuple(ofAccount),
-		r.ToContact).Scan(ctx, &w)
+		r.ToContact, access.StartOf(calendar.Next(r.Day, -returnDays), r.worker.Location())).Scan(ctx, &w)
 	return w, err
 }
 
@@ -260,7 +265,7 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 			choice := payments.Choice{Order: at, Minor: over}
 			if w.Unpayable != "" {
 				return choice, ErrCreditBack.Saying("a payment came back, " + w.Unpayable +
-					": change the sweep or the contact to pay again")
+					": change the sweep, or the contact's account, to pay again")
 			}
 			return choice, nil
 		}
@@ -288,7 +293,7 @@ var ErrCameBack = fault.New(fault.State, "sweep.came_back",
 // ErrCreditBack is returned for a sweep if the contact's bank has given back or rejected a payment for a
 // reason of the account. Another one would come back as well, and cost its fee.
 var ErrCreditBack = fault.New(fault.State, "sweep.credit_came_back",
-	"a payment came back: change the sweep or the contact to pay again").
+	"a payment came back: change the sweep, or the contact's account, to pay again").
 	On("toContact")
 
 // speeds are how fast the payments of sweeps are (rest/CONTRACT.md, lookup).

@@ -345,6 +345,61 @@ func TestAPaymentThatCameBackIsMadeAgainOnlyIfTheAccountTakesIt(t *testing.T) {
 	}
 }
 
+// A contact that has another e-mail address still has the account that could not be paid.
+func TestAnotherAddressOfAContactLetsNoSweepPayAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, 1_000_11)
+	h.set(accounts.Out, h.out("500", accounts.WirePayment))
+	h.until("2026-11-23 01:00")
+	_, err := h.Contacts.Change(h.Staff(), 0, h.contact.UID, contacts.Draft{
+		EmailAddress: given.Of("new@cedar.example"),
+	}, changes.RequestOptions{})
+	h.must(err)
+	h.until("2026-11-24 01:00")
+	var all []string
+	for _, r := range h.runs() {
+		all = append(all, string(r.Outcome))
+	}
+	if got := strings.Join(all, " "); got != "PAID FAILED FAILED FAILED" {
+		t.Errorf("the runs are %s", got)
+	}
+}
+
+// A payment that came back long ago stops no sweep whose later payments arrived. Those of the last two banking
+// days may come back as well.
+func TestASweepWhoseLaterPaymentsArrivedGoesOn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, 1_000_11)
+	other := h.Account(h.customer)
+	brings := func(amount string) {
+		_, err := h.Payments.Transfer(h.Staff(), payments.Draft{
+			Sender: payments.Party{UID: other.UID}, Receiver: payments.Party{UID: h.account.UID}, Amount: amount,
+			ExternalReferenceID: "INV-7",
+		}, changes.RequestOptions{})
+		h.must(err)
+	}
+	h.set(accounts.Out, h.out("500", accounts.WirePayment))
+	h.until("2026-11-20 01:00") // 500.11 comes back, and the next run fails
+	// as a release that paid again without being asked to
+	_, err := h.Contacts.Change(h.Staff(), 0, h.contact.UID, contacts.Draft{
+		Bank: contacts.BankDraft{AccountNumber: given.Of("5550001234")},
+	}, changes.RequestOptions{})
+	h.must(err)
+	brings("0.50")
+	h.until("2026-11-24 01:00") // 500.61 arrives on the 23rd
+	h.Exec(`UPDATE contacts SET redirected_at = NULL WHERE tenant = ? AND uid = ?`, h.Tenant, h.contact.UID)
+	brings("30")
+	h.until("2026-11-27 01:00") // the 26th is a holiday
+	var all []string
+	for _, r := range h.runs() {
+		all = append(all, string(r.Outcome))
+	}
+	if got := strings.Join(all, " "); got != "PAID FAILED PAID NOTHING_TO_DO FAILED PAID" {
+		t.Errorf("the runs are %s", got)
+	}
+	h.Prove()
+}
+
 // A request for payment, and a drawdown, may be paid until the next run, which asks anew for what nobody
 // paid.
 func TestASweepAsksToBePaid(t *testing.T) {
