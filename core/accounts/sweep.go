@@ -184,7 +184,7 @@ func inMonth(year int, month time.Month, day int) time.Time {
 
 // Recorded leaves out of the record of changes what the bank keeps with the sweep to run it.
 func (w *Sweep) Recorded() map[string]audit.Field {
-	return map[string]audit.Field{"Customer": {}, "Maker": {}, "Next": {}, "FailedAt": {}, "Failure": {}}
+	return map[string]audit.Field{"Customer": {}, "Next": {}, "FailedAt": {}, "Failure": {}}
 }
 
 var (

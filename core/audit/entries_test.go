@@ -253,3 +253,29 @@ func TestAmountsAreRecordedAsPeopleReadThem(t *testing.T) {
 		t.Errorf("%s to %s", before, after)
 	}
 }
+
+// Who did something with a row stands in the entry of that: in no later one, which others may read.
+func TestWhoActedIsRecordedOnce(t *testing.T) {
+	t.Parallel()
+	row := &struct {
+		LoginID       string       `bun:"login_id"` // whose row it is
+		CreditClient  bool         `bun:"credit_client"`
+		SuspendedBy   access.Reach `bun:"suspended_by"`
+		Maker         access.Maker `bun:"maker"`
+		MakerClient   string       `bun:"maker_client"`
+		MakerReach    access.Reach `bun:"maker_reach"`
+		DecidedLogin  string       `bun:"decided_login"`
+		DecidedClient string       `bun:"decided_client"`
+		ApprovedBy    string       `bun:"approved_by"`
+		Draft         []byte       `bun:"draft_sealed"`
+	}{
+		"ada", true, access.OfBank,
+		access.Maker{Client: "key"},
+		"key", access.OfPartner, "eve", "key", "eve",
+		[]byte("sealed"),
+	}
+	if _, after := audit.Diff(nil, row); string(after) !=
+		`{"creditClient":true,"loginId":"ada","suspendedBy":"Bank"}` {
+		t.Errorf("%s", after)
+	}
+}

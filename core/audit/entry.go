@@ -114,8 +114,22 @@ func plain(value json.RawMessage) *string {
 	return &text
 }
 
-// unrecorded lists the columns that the record leaves out.
+// unrecorded lists columns that the record leaves out.
 var unrecorded = map[string]bool{"Tenant": true, "CreatedAt": true, "UpdatedAt": true, "RedirectedAt": true}
+
+// unsaid reports whether the record leaves out a column, unless the row says how it is shown: bytes, which
+// are sealed or a hash, and who did something with the row, such as MakerLogin, DecidedClient, ApprovedBy.
+// That stands in the entry of what was done. Later ones, which workers write too, are read by others: by the
+// next partner, once the customer has moved.
+func unsaid(path string, kind reflect.Type) bool {
+	switch {
+	case unrecorded[path], kind == reflect.TypeFor[[]byte](), strings.HasPrefix(path, "Maker"):
+		return true
+	case kind != reflect.TypeFor[string]():
+		return false
+	}
+	return strings.HasSuffix(path, "Client") || strings.HasSuffix(path, "Login") || strings.HasSuffix(path, "By")
+}
 
 // Diff returns the fields in which two states of a row differ, by their GraphQL names, with sealed values
 // masked. If one row is nil, every field of the other that is not empty differs.
@@ -149,12 +163,11 @@ func fieldsOf(row any) map[string]any {
 		otherwise = r.Recorded()
 	}
 	for path, value := range db.Fields(row) {
-		if unrecorded[path] {
-			continue
-		}
 		name := named(path)
 		if field, says := otherwise[path]; says {
 			name, value = field.Name, reflect.ValueOf(field.Value)
+		} else if unsaid(path, value.Type()) {
+			continue
 		}
 		if value.IsValid() && !value.IsZero() {
 			fields[name] = shown(value.Interface())

@@ -13,6 +13,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
@@ -170,6 +171,14 @@ func (f *BulkFile) CreatedBy() string {
 		return f.MakerLogin
 	}
 	return f.MakerClient
+}
+
+// Recorded leaves out of the record of changes whose share the file takes, and what workers keep with it.
+func (f *BulkFile) Recorded() map[string]audit.Field {
+	return map[string]audit.Field{
+		"Party": {}, "Position": {}, "Cleared": {}, "Attempt": {}, "LeasedUntil": {}, "Stalled": {}, "WorkedAt": {},
+		"CheckedAt": {}, "PaidAt": {},
+	}
 }
 
 // FileFault is what is wrong with a file, or with a line of it. It contains no account number.

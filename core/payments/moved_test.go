@@ -9,12 +9,15 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
 	"bankgraph/core/holds"
+	"bankgraph/core/page"
 	"bankgraph/core/payments"
+	"bankgraph/db"
 )
 
 // Nobody sees another partner's people: who of a former partner paid, or placed a hold, the bank alone reads
@@ -102,6 +105,48 @@ func TestWhoActedForAFormerPartnerIsTheBanksToRead(t *testing.T) {
 	}
 	s.Clock.Advance(time.Second)
 	is("the next partner", s.Partner(next), pay(s.Partner(next)), [2]string{"partner", ""})
+}
+
+// Nor is it told in the record of what workers make of it after the move.
+func TestARunAfterAMoveNamesNobodyOfTheFormerPartner(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	former, next := b.DownstreamPartner(), b.DownstreamPartner()
+	s := newSenderOf(b, coretest.OwnedBy(former))
+	to := s.Account(s.Customer(coretest.OwnedBy(former)))
+	caller, err := access.Require(s.Partner(former))
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller.LoginID = "eve.of.former"
+	out, err := s.Payments.Transfer(access.With(t.Context(), caller), payments.Draft{
+		Sender: payments.Party{UID: s.from.UID}, Receiver: payments.Party{UID: to.UID}, Amount: "10",
+		ExternalReferenceID: "RENT", Repeat: monthly(3),
+	}, changes.RequestOptions{})
+	if err != nil || out.Result.Recurrence == 0 {
+		t.Fatal(out, err)
+	}
+	if _, err = s.Customers.Change(s.Staff(), s.from.Customer,
+		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "2026-12-18 12:00")
+	all, err := coretest.Rows(b, b.Partner(next), func(batch *db.Batch) *db.Rows[audit.Entry] {
+		return b.Audit.List(b.Partner(next), batch, audit.Search{Customer: int64(s.from.Customer)},
+			db.Columns{}, page.First(50))
+	})
+	ran := 0
+	for _, e := range all {
+		if e.Action == "runRecurrence" && e.Object == "payment" {
+			ran++
+		}
+		if text := string(e.Before) + string(e.After) + e.LoginID; strings.Contains(text, caller.LoginID) {
+			t.Errorf("the next partner reads in the record of %s: %s", e.Action, text)
+		}
+	}
+	if err != nil || ran == 0 {
+		t.Error(ran, err)
+	}
 }
 
 // While money is on its way to an account, it stays in the bank's books; what comes back to one that is kept

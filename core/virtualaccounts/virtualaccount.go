@@ -113,7 +113,9 @@ func (v *VirtualAccount) Recorded() map[string]audit.Field {
 	if amount := v.Limit(); amount != nil {
 		limit.Value = amount.String()
 	}
-	return map[string]audit.Field{"LimitMinor": limit}
+	return map[string]audit.Field{
+		"LimitMinor": limit, "SubmittedBy": {Name: "submittedBy", Value: v.SubmittedBy}, // what the request says
+	}
 }
 
 // NumberColumn names the column for which the numbers are sealed (seal.Place).
