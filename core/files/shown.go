@@ -89,6 +89,11 @@ func inShown(alias, account string) map[string]string {
 	}
 }
 
+// namedAt is the SQL expression for when who changed a file last did: workers, who go on with it, change the
+// time alone.
+const namedAt = `CASE bf.updated_by WHEN coalesce(nullif(bf.maker_login, ''), bf.maker_client) THEN bf.created_at
+	WHEN bf.approved_by THEN bf.approved_at ELSE bf.updated_at END`
+
 // Page reads a page of the files that the caller may see and a search finds, newest first, with all that is
 // shown of them, and how many there are. Callers need one of the permissions.
 func (s *Service) Page(
@@ -108,10 +113,10 @@ func (s *Service) Page(
 		from := inShown("bf", "oa")
 		from["counter_party"] = "c.short_name"
 		for column, at := range map[string]string{
-			"maker_client": "created_at", "maker_login": "created_at", "approved_by": "approved_at",
-			"updated_by": "updated_at",
+			"maker_client": "bf.created_at", "maker_login": "bf.created_at", "approved_by": "bf.approved_at",
+			"updated_by": namedAt,
 		} {
-			from[column] = caller.Reach.SinceMove("bf."+column, "bf.customer", "bf."+at)
+			from[column] = caller.Reach.SinceMove("bf."+column, "bf.customer", at)
 		}
 		return where.On(db.Select[ShownFile](db.Or[ShownFile](db.Columns{}), from).
 			Join("JOIN customers AS c ON c.tenant = bf.tenant AND c.uid = bf.customer").
