@@ -184,12 +184,22 @@ func (tx *Tx) Withdraw(ctx context.Context, kind string, object fmt.Stringer) er
 }
 
 // LeaveToBank hands the approvals of a customer to the bank, when the customer moves to another partner: the
-// new partner neither sees them, with what the former one wrote, nor decides on them.
+// new partner neither sees them, with what the former one wrote, nor decides on them. It marks those that are
+// open, and the last one: with it all before are left to the bank (notFormer), of which there may be very
+// many.
 func (tx *Tx) LeaveToBank(ctx context.Context, customer int64) error {
 	_, err := tx.NewRaw(
-		`UPDATE approvals SET former = true, decides = ?, maker_reach = ? WHERE tenant = ? AND customer = ?`,
-		access.OfBank, access.OfBank, tx.Caller.Tenant, customer).Exec(ctx)
+		`UPDATE approvals SET former = true, decides = ?0, maker_reach = ?0 WHERE tenant = ?1 AND uid IN (
+			SELECT o.uid FROM approvals AS o WHERE o.tenant = ?1 AND o.customer = ?2 AND o.status = ?3
+			UNION SELECT max(l.uid) FROM approvals AS l WHERE l.tenant = ?1 AND l.customer = ?2)`,
+		access.OfBank, tx.Caller.Tenant, customer, Open).Exec(ctx)
 	return err
+}
+
+// notFormer is the condition that an approval is not one of those that LeaveToBank has left to the bank.
+func notFormer(tenant string) string {
+	return "NOT EXISTS (SELECT FROM approvals AS f WHERE f.tenant = " + tenant +
+		" AND f.customer = p.customer AND f.uid >= p.uid AND f.former)"
 }
 
 func (tx *Tx) tell(ctx context.Context, entry audit.Entry, kind string, w *waiting) error {

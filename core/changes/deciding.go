@@ -53,7 +53,7 @@ func (s *Service) LastOf(ctx context.Context, object, uid string) (last UID, err
 			Where("p.tenant = ?", caller.Tenant).Where("p.object = ?", object).Where("p.object_uid = ?", uid).
 			Where(caller.Reach.ScopeTx("p.customer"), caller.Tenant, caller.ScopeCustomer())
 		if caller.Reach != access.OfBank {
-			query.Where("NOT p.former") // see LeaveToBank
+			query.Where(notFormer("?"), caller.Tenant)
 		}
 		return query.Scan(ctx, &last)
 	})
@@ -320,7 +320,7 @@ func (s *Service) lockTx(ctx context.Context, tx *Tx, uid string) (*waiting, err
 	query := tx.NewSelect().Model(w).Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).
 		Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer())
 	if tx.Caller.Reach != access.OfBank {
-		query.Where("NOT p.former") // see LeaveToBank
+		query.Where(notFormer("?"), tx.Caller.Tenant)
 	}
 	err = query.For("NO KEY UPDATE OF p").Scan(ctx)
 	if err != nil {

@@ -115,7 +115,7 @@ func (by Search) list(caller access.Caller, p *db.Params) access.List {
 // where returns the conditions of every read beside the caller's scope.
 func where(caller access.Caller) (all db.Conditions) {
 	if caller.Reach != access.OfBank {
-		all = append(all, "NOT p.former") // see LeaveToBank
+		all = append(all, notFormer("$1"))
 	}
 	if listed := Listed(caller, "p"); listed != "" {
 		all = append(all, listed)

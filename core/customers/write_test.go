@@ -855,6 +855,7 @@ func TestWhatWaitsAboutACustomer(t *testing.T) {
 		func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
 	bank.Limit(c, "ACH_PAYMENT_LIMIT_PER_DAY", 100)
 	bank.Limit(partner, "ACH_PAYMENT_LIMIT_PER_DAY", 200_00)
+	bank.Limit(next, "ACH_PAYMENT_LIMIT_PER_DAY", 200_00)
 	raise := []customers.Ceiling{{Code: "ACH_PAYMENT_LIMIT_PER_DAY", Value: "200"}}
 	out, err := bank.Customers.Change(bank.Partner(partner), c.UID, customers.Draft{Limits: raise},
 		changes.RequestOptions{Reason: "between us"})
@@ -919,6 +920,26 @@ func TestWhatWaitsAboutACustomer(t *testing.T) {
 		if !errors.Is(approved, changes.ErrNoApproval) || !errors.Is(refused, changes.ErrNoApproval) {
 			t.Errorf("the next partner decides: %v, %v", approved, refused)
 		}
+	}
+	// of those decided on, which may be very many, the move writes the last one
+	marked, err := bank.Owner().NewSelect().TableExpr("approvals").Where("tenant = ?", bank.Tenant).
+		Where("customer = ?", c.UID).Where("former").Count(t.Context())
+	if err != nil || marked != 2 { // the open one, and the move's own
+		t.Errorf("the move marks %d approvals, %v", marked, err)
+	}
+	later, err := bank.Limits.Change(bank.Partner(next), c.UID, raise, changes.RequestOptions{})
+	if err != nil || later.Approval == 0 {
+		t.Fatal(later, err)
+	}
+	listed, err := coretest.Rows(bank, bank.Partner(next), func(b *db.Batch) *db.Rows[changes.Approval] {
+		return bank.Changes.List(bank.Partner(next), b, changes.Search{}, db.Columns{}, page.First(9))
+	})
+	if err != nil || len(listed) != 1 || int64(listed[0].UID) != later.Approval {
+		t.Errorf("the next partner lists %d approvals, %v", len(listed), err)
+	}
+	if _, err := bank.Changes.Refuse(bank.Partner(next), changes.UID(later.Approval),
+		changes.RequestOptions{}); err != nil {
+		t.Errorf("the next partner takes back what it asked for since: %v", err)
 	}
 }
 
