@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
@@ -136,6 +137,16 @@ func TestTheRecordBeforeAMoveIsTheBanks(t *testing.T) {
 	}
 }
 
+func ruleOf(a *accounts.Account, company string) positivepay.Draft {
+	return positivepay.Draft{
+		AccountNumber: given.Of(coretest.AccountNumber(a.UID)), Type: positivepay.ACH,
+		BeneficiaryName: given.Of(company), BeneficiaryAccountNumber: given.Of("5550007777"),
+		ACHCompanyID: given.Of("9100011223"), Amount: given.Of("50.00"), AmountType: positivepay.Maximum,
+		Frequency: positivepay.OnGoing, EffectiveDate: coretest.Start.Truncate(24 * time.Hour),
+		Form: positivepay.Second,
+	}
+}
+
 // A former partner leaves nobody behind who reads and pays for it, and no rule that lets its debits through.
 func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 	t.Parallel()
@@ -160,13 +171,7 @@ func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 	}
 	rule := func(by context.Context, company string) positivepay.UID {
 		t.Helper()
-		made, err := bank.PositivePay.Create(by, positivepay.Draft{
-			AccountNumber: given.Of(coretest.AccountNumber(a.UID)), Type: positivepay.ACH,
-			BeneficiaryName: given.Of(company), BeneficiaryAccountNumber: given.Of("5550007777"),
-			ACHCompanyID: given.Of("9100011223"), Amount: given.Of("50.00"), AmountType: positivepay.Maximum,
-			Frequency: positivepay.OnGoing, EffectiveDate: coretest.Start.Truncate(24 * time.Hour),
-			Form: positivepay.Second,
-		}, changes.RequestOptions{})
+		made, err := bank.PositivePay.Create(by, ruleOf(a, company), changes.RequestOptions{})
 		must(t, err)
 		return made.Result.UID
 	}
@@ -187,7 +192,15 @@ func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 	second := made(made(partner, "first"), "second")
 	states[user(second, "third", person)] = users.Suspended
 	states[user(person, "let.in.too", second)] = users.Suspended
+	stopped, locked := user(partner, "stopped", person), user(partner, "locked", person)
+	states[stopped], states[locked] = users.Suspended, users.Suspended
+	_, stops := bank.Users.Suspend(person, c.UID, stopped, changes.RequestOptions{})
+	must(t, stops)
+	bank.Exec(`UPDATE users SET status = 'Locked' WHERE tenant = ? AND uid = ?`, bank.Tenant, locked.String())
 	theirs, own, toos := rule(partner, "Theirs"), rule(person, "Own"), rule(second, "Of theirs")
+	halted := rule(partner, "Halted")
+	_, stops = bank.PositivePay.Suspend(person, halted, changes.RequestOptions{})
+	must(t, stops)
 	_, err := bank.Customers.Change(bank.Staff(), c.UID,
 		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
 	must(t, err)
@@ -211,7 +224,8 @@ func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 		}
 	}
 	for uid, want := range map[positivepay.UID]positivepay.Status{
-		theirs: positivepay.Suspended, toos: positivepay.Suspended, own: positivepay.Active,
+		theirs: positivepay.Suspended, toos: positivepay.Suspended, halted: positivepay.Suspended,
+		own: positivepay.Active,
 	} {
 		found, err := coretest.Many(bank, bank.Staff(),
 			func(b *db.Batch) *db.Many[positivepay.UID, positivepay.Rule] {
@@ -220,6 +234,13 @@ func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 		must(t, err)
 		if got := found[uid][0].State; got != want {
 			t.Errorf("the rule of %s is %s, want %s", found[uid][0].BeneficiaryName, got, want)
+		}
+		if want != positivepay.Suspended {
+			continue
+		}
+		if _, err := bank.PositivePay.Activate(person, uid, changes.RequestOptions{}); !errors.Is(err,
+			positivepay.ErrWider) {
+			t.Errorf("the customer's own people activate the rule of %s: %v", found[uid][0].BeneficiaryName, err)
 		}
 	}
 }

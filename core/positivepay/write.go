@@ -435,7 +435,8 @@ func (s *Service) leaveTx(
 ) error {
 	var all []*Rule
 	err := tx.NewSelect().Model(&all).Where("pp.tenant = ?", c.Tenant).Where("pp.customer = ?", c.UID).
-		Where("pp.state = ?", Active).OrderExpr("pp.uid").For("NO KEY UPDATE").Scan(ctx)
+		Where("pp.state IN (?)", bun.List([]Status{Active, Suspended})).OrderExpr("pp.uid").
+		For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("read the rules of customer %s: %w", c.UID, err)
 	}
@@ -448,7 +449,7 @@ func (s *Service) leaveTx(
 		return err
 	}
 	for _, r := range all {
-		if !touched[r.UID.String()] {
+		if !touched[r.UID.String()] || r.State == Suspended && r.SuspendedBy.AtLeast(access.OfPartner) {
 			continue
 		}
 		was := *r

@@ -265,13 +265,14 @@ func (s *Service) suspendTx(
 
 // leaveTx suspends the users of a customer that leaves its partner whom that partner's people or programs
 // made, changed or activated, or people whom it had let in: they may be that partner's own (rest/CONTRACT.md,
-// customers that move). The new partner, or the bank, activates those who are the customer's.
+// customers that move). The new partner, or the bank, activates those who are the customer's, whoever had
+// suspended them before.
 func (s *Service) leaveTx(
 	ctx context.Context, tx *changes.Tx, c *customers.Customer, partner customers.UID,
 ) error {
 	var all []*User
 	err := tx.NewSelect().Model(&all).Where("u.tenant = ?", c.Tenant).Where("u.customer = ?", c.UID).
-		Where("u.status IN (?)", bun.List(suspending.From)).OrderExpr("u.uid").For("NO KEY UPDATE").Scan(ctx)
+		OrderExpr("u.uid").For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("read the users of customer %s: %w", c.UID, err)
 	}
@@ -284,11 +285,11 @@ func (s *Service) leaveTx(
 		return err
 	}
 	for _, u := range all {
-		if !touched[u.UID.String()] {
+		if !touched[u.UID.String()] || u.Status == Suspended && u.SuspendedBy.AtLeast(access.OfPartner) {
 			continue
 		}
 		was := *u
-		u.WasActive, u.SuspendedBy = u.WasActive || u.Status == Active, access.OfPartner
+		u.WasActive, u.SuspendedBy = !u.starts(), access.OfPartner
 		u.Status, u.UpdatedAt, u.Version = Suspended, tx.Now, u.Version+1
 		err := db.AtCommit(ctx, tx.Tx,
 			tx.NewUpdate().Model(u).Column("status", "was_active", "suspended_by", "updated_at", "version").
