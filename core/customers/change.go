@@ -103,8 +103,11 @@ func (s *Service) moveOwnerTx(ctx context.Context, tx *changes.Tx, was, c *Custo
 	if err := countTx(ctx, tx, was.Owner, c.UID, -1); err != nil {
 		return err
 	}
-	if err := countTx(ctx, tx, c.Owner, c.UID, 1); err != nil || was.Owner == 0 {
+	if err := countTx(ctx, tx, c.Owner, c.UID, 1); err != nil {
 		return err
+	}
+	if was.Owner == 0 || was.Owner == c.UID { // it left nobody: a partner is its own
+		return nil
 	}
 	for _, leave := range s.leaving {
 		if err := leave(ctx, tx, c, was.Owner); err != nil {

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/page"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/db"
 )
 
@@ -242,5 +243,38 @@ func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 			positivepay.ErrWider) {
 			t.Errorf("the customer's own people activate the rule of %s: %v", found[uid][0].BeneficiaryName, err)
 		}
+	}
+}
+
+// A partner that becomes another customer of the bank has left nobody: what its own people made stays.
+func TestAPartnerThatIsOneNoMoreKeepsWhatItMade(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	p := bank.DownstreamPartner()
+	a, role, own := bank.Account(p), bank.Role(p), bank.Partner(p)
+	user, err := bank.Users.Create(own, p.UID, users.Draft{
+		LoginID: given.Of("own"), FirstName: given.Of("Ada"), LastName: given.Of("Byron"),
+		EmailAddress: given.Of("own@mail.example"), Mobile: given.Of("+1 614 555 0123"),
+		Department: given.Of("Treasury"), RoleNames: given.Of([]string{role.Name}),
+	}, changes.RequestOptions{})
+	must(t, err)
+	_, err = bank.Users.Activate(bank.Staff(), p.UID, user.Result.UID, changes.RequestOptions{})
+	must(t, err)
+	rule, err := bank.PositivePay.Create(own, ruleOf(a, "Own"), changes.RequestOptions{})
+	must(t, err)
+	hook, _, err := bank.Webhooks.Create(own, p.UID,
+		webhooks.Draft{Name: given.Of("Ledger"), Target: given.Of("https://partner.example/hook")},
+		changes.RequestOptions{})
+	must(t, err)
+	_, err = bank.Customers.Change(bank.Staff(), p.UID, customers.Draft{Type: new(customers.Corporate)},
+		changes.RequestOptions{})
+	must(t, err)
+	states := []string{}
+	must(t, bank.Owner().NewRaw(`SELECT status FROM users WHERE tenant = ?0 AND uid = ?1
+		UNION ALL SELECT state FROM positive_pay_rules WHERE tenant = ?0 AND uid = ?2
+		UNION ALL SELECT status FROM webhooks WHERE tenant = ?0 AND uid = ?3`,
+		bank.Tenant, user.Result.UID.String(), rule.Result.UID, hook.Result.UID).Scan(t.Context(), &states))
+	if is := strings.Join(states, " "); is != "Active Active Active" {
+		t.Error(is)
 	}
 }
