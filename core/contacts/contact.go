@@ -66,8 +66,9 @@ type Contact struct {
 	Status              Status    `bun:"status" json:"-"`
 	CreatedAt           time.Time `bun:"created_at" json:"-"`
 	UpdatedAt           time.Time `bun:"updated_at" json:"-"`
-	RedirectedAt        time.Time `bun:"redirected_at,nullzero" json:"-"` // when payments to it last went elsewhere
-	Version             int32     `bun:"version" json:"-"`
+	// when its account, or the way to it, was last changed; nil for never
+	RedirectedAt *time.Time `bun:"redirected_at" json:"-"`
+	Version      int32      `bun:"version" json:"-"`
 }
 
 // Bank is the bank and the account of a contact.

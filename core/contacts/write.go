@@ -148,7 +148,7 @@ func (s *Service) changeTx(
 		if err != nil || was.paidAlike(k) {
 			return err
 		}
-		k.RedirectedAt = tx.Now
+		k.RedirectedAt = &tx.Now
 		to, err := s.redirectTx(ctx, tx, k)
 		pays, l.Approvers, l.Decides, l.Reserved = to.Pays, to.People, to.By, to.Confirmed
 		switch {
