@@ -79,7 +79,7 @@ func declare[K objectKey, T any](name string, k kind[K, T]) *kind[K, T] {
 func part[K objectKey, T any](name string, k kind[K, T]) *kind[K, T] {
 	k.objectType = &objectType{name: name, satisfies: []string{name}, relations: map[string]planner{}}
 	model := reflect.TypeFor[T]()
-	needs := needsOf{model: model, told: k.columns, key: goField(name, "uid", "UID")}
+	needs := needsOf{model: model, named: k.columns, key: goField(name, "uid", "UID")}
 	k.needs = needs.of(model, schema.Types[name], "", "")
 	objectTypes[name] = k.objectType
 	return &k
@@ -155,11 +155,11 @@ type need struct {
 	object  string          // the type of the group in the schema
 }
 
-// needsOf works out which columns the fields of a type need: those that told names, or those of the Go field
+// needsOf works out which columns the fields of a type need: those that named lists, or those of the Go field
 // that the field is bound to or shares its name with. Relations need the key.
 type needsOf struct {
 	model reflect.Type
-	told  columns
+	named columns
 	key   string
 }
 
@@ -174,9 +174,9 @@ func (n needsOf) of(group reflect.Type, object *ast.Definition, at, in string) m
 		name := goField(object.Name, field.Name, field.Name)
 		match, found := group.FieldByNameFunc(func(other string) bool { return strings.EqualFold(other, name) })
 		_, plain := generated.Plain[object.Name][field.Name]
-		paths, told := n.told[at+field.Name]
+		paths, named := n.named[at+field.Name]
 		switch {
-		case told:
+		case named:
 		case found:
 			paths = []string{in + match.Name}
 		case !plain:
@@ -187,7 +187,7 @@ func (n needsOf) of(group reflect.Type, object *ast.Definition, at, in string) m
 			panic("graph: the plan does not know which columns " + object.Name + "." + field.Name + " needs")
 		}
 		needed := need{columns: columns}
-		if inner := schema.Types[field.Type.Name()]; !told && found && plain && isGroup(inner, match.Type) {
+		if inner := schema.Types[field.Type.Name()]; !named && found && plain && isGroup(inner, match.Type) {
 			needed.object = inner.Name
 			needed.within = n.of(match.Type, inner, at+field.Name+".", in+match.Name+".")
 		}

@@ -28,12 +28,12 @@ func logThrough(by, reader io.Writer) *slog.Logger {
 // background writes log lines in the background, so that a reader who stops reading, such as a full pipe or a
 // disk that hangs, delays nothing. Lines that do not fit into the queue are lost and counted.
 type background struct {
-	to    io.Writer
-	queue chan []byte
-	lost  atomic.Int64 // lines
-	told  int64        // of these, how many the log has reported
-	stop  chan struct{}
-	ended chan struct{}
+	to       io.Writer
+	queue    chan []byte
+	lost     atomic.Int64 // lines
+	reported int64        // of these, how many the log has reported
+	stop     chan struct{}
+	ended    chan struct{}
 }
 
 const (
@@ -83,9 +83,9 @@ func (b *background) run() {
 
 func (b *background) write(line []byte) {
 	_, _ = b.to.Write(line) // there is nowhere else to report it
-	if lost := b.lost.Load(); lost > b.told {
-		newLog(b.to).Warn("nobody read the log: lines were lost", "lines", lost-b.told)
-		b.told = lost
+	if lost := b.lost.Load(); lost > b.reported {
+		newLog(b.to).Warn("nobody read the log: lines were lost", "lines", lost-b.reported)
+		b.reported = lost
 	}
 }
 

@@ -64,7 +64,7 @@ type meters struct {
 	refused  *prometheus.CounterVec
 	cut      prometheus.Counter
 	untold   prometheus.Counter
-	told     prometheus.Counter // answers of subscriptions
+	answered prometheus.Counter // answers of subscriptions
 
 	streamsEnded *prometheus.CounterVec
 
@@ -97,7 +97,7 @@ func newMeters(pools *db.DB) *meters {
 			Name: "bankgraph_requests_untold_total",
 			Help: "Requests that were turned away as surplus, and are not in the log.",
 		}),
-		told: prometheus.NewCounter(prometheus.CounterOpts{
+		answered: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "bankgraph_stream_answers_total", Help: "Answers that subscriptions have sent.",
 		}),
 		streamsEnded: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -107,7 +107,7 @@ func newMeters(pools *db.DB) *meters {
 		}, []string{"why"}),
 		surplus: perSecond(mostSurplusTold, httprate.ResponseHeaders{}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.refused, m.cut, m.untold, m.told, m.streamsEnded,
+	m.registry.MustRegister(m.requests, m.seconds, m.refused, m.cut, m.untold, m.answered, m.streamsEnded,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if pools != nil {
@@ -273,11 +273,11 @@ func (m *meters) record(r *http.Request, seen *recorder, route string, took time
 		slog.String("address", rest.Address(r)),
 		slog.String("refused", seen.refused.Why), slog.String("issuer", seen.refused.Issuer),
 	}
-	told := len(line)
+	shown := len(line)
 	if seen.refused.Why == "" {
-		told -= 2
+		shown -= 2
 	}
-	slog.LogAttrs(r.Context(), slog.LevelInfo, "request", line[:told]...)
+	slog.LogAttrs(r.Context(), slog.LevelInfo, "request", line[:shown]...)
 }
 
 // callerOf is the caller of a request: the API key, or the network if the request was turned away before its

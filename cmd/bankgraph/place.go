@@ -30,7 +30,7 @@ type place struct {
 	way     context.Context // ends when the body gives way
 	giveUp  context.CancelFunc
 	arrived bool
-	told    error // what its reader was told instead of the rest of it
+	answer  error // what its reader was given instead of the rest of it
 
 	aside *fair.Holding // while it waits for a network
 
@@ -148,7 +148,7 @@ func (p *place) give(slow bool) {
 func (p *place) tell() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.told = p.gave
+	p.answer = p.gave
 	return p.gave
 }
 

@@ -391,7 +391,7 @@ func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 			a.of = of
 		}
 		next.ServeHTTP(w, r)
-		if gave := mine.told; gave != nil { // whatever the handler made of it: it had nothing to work on
+		if gave := mine.answer; gave != nil { // whatever the handler made of it: it had nothing to work on
 			if a != nil {
 				a.reset()
 			}

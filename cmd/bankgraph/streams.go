@@ -173,7 +173,7 @@ func (s *streams) Allows(r *http.Request, origin string) bool {
 func (s *streams) Serving() context.Context { return s.serving }
 
 // Sent implements transport.Door.
-func (s *streams) Sent() { s.meters.told.Inc() }
+func (s *streams) Sent() { s.meters.answered.Inc() }
 
 // Ended implements transport.Door.
 func (s *streams) Ended(why string) { s.meters.streamsEnded.WithLabelValues(why).Inc() }

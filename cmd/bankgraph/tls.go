@@ -79,9 +79,9 @@ type pair struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
-	current atomic.Pointer[tls.Certificate]
-	state   string // of the files when current was read; only for renew
-	told    string // of the files when the log last reported an error; only for renew
+	current  atomic.Pointer[tls.Certificate]
+	state    string // of the files when current was read; only for renew
+	reported string // of the files when the log last reported an error; only for renew
 
 	mu     sync.Mutex
 	looked time.Time     // when the last look began
@@ -122,8 +122,8 @@ func (p *pair) begin() chan struct{} {
 // new file and one old.
 func (p *pair) renew(look chan struct{}) {
 	if now := p.onDisk(); now != p.state {
-		if err := p.read(); err != nil && now != p.told {
-			p.told = now
+		if err := p.read(); err != nil && now != p.reported {
+			p.reported = now
 			p.log.LogAttrs(context.Background(), slog.LevelError,
 				"the renewed certificate cannot be used, the old one stays", slog.Any("error", err))
 		} else if err == nil {

@@ -101,11 +101,11 @@ type laneQueue struct {
 
 // seat is one request in a lane.
 type seat struct {
-	ctx  context.Context //nolint:containedctx // whose writes the lane's are
-	r    request
-	said reply
-	err  error
-	done chan struct{}
+	ctx   context.Context //nolint:containedctx // whose writes the lane's are
+	r     request
+	reply reply
+	err   error
+	done  chan struct{}
 
 	// of the present try
 	tx       *Tx // nil: the key had an answer already
@@ -135,7 +135,7 @@ func (l *lane) join(ctx context.Context, r request) (reply, error) {
 	l.mu.Unlock()
 	select {
 	case <-mine.done:
-		return mine.said, mine.err
+		return mine.reply, mine.err
 	case <-ctx.Done():
 	}
 	l.mu.Lock()
@@ -145,10 +145,10 @@ func (l *lane) join(ctx context.Context, r request) (reply, error) {
 	}
 	l.mu.Unlock()
 	if at >= 0 {
-		return mine.said, ctx.Err()
+		return mine.reply, ctx.Err()
 	}
 	<-mine.done
-	return mine.said, mine.err
+	return mine.reply, mine.err
 }
 
 // commit carries out what waits for one bank until nothing does.
@@ -193,7 +193,7 @@ func (l *lane) carryOut(tenant access.Tenant, seats []*seat) {
 	passing := db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err) ||
 		errors.Is(err, db.ErrUnknownOutcome)
 	for _, s := range seats {
-		s.said, s.err = reply{}, err
+		s.reply, s.err = reply{}, err
 		for try := 0; try < mostCopies && !passing && (try == 0 && len(seats) > 1 || copied(s.err)); try++ {
 			s.err = l.answerInOneTx(tenant, []*seat{s})
 		}
@@ -322,7 +322,7 @@ func (l *lane) admit(ctx context.Context, tx *LaneTx, seats []*seat) (ids []audi
 
 // sit begins a try of the request in the transaction of a lane.
 func (s *seat) sit(o *operation, tx *LaneTx) {
-	s.said, s.err, s.result, s.refusal, s.recorded = reply{}, nil, nil, nil, nil
+	s.reply, s.err, s.result, s.refusal, s.recorded = reply{}, nil, nil, nil, nil
 	s.tx = &Tx{
 		Tx: tx.Tx, Caller: s.r.caller, Now: tx.Now, Options: s.r.options, operation: o, at: s.r.at, draft: s.r.text,
 		record: func(_ context.Context, entry audit.Entry, event events.Event) error {
@@ -342,10 +342,10 @@ func (s *seat) replay(ctx context.Context, o *operation, tx *LaneTx, key *usedKe
 	}
 	s.tx = nil
 	if !seal.SameSecret(key.Request, s.r.once.request) {
-		s.said.refusal = ErrKeyReused
+		s.reply.refusal = ErrKeyReused
 		return nil
 	}
-	s.said, err = o.replay(key.Outcome)
+	s.reply, err = o.replay(key.Outcome)
 	return err
 }
 
@@ -372,8 +372,8 @@ func (l *lane) keep(ctx context.Context, seats []*seat, ids []audit.ID) error {
 			continue
 		}
 		kept, keeps := answer{Result: s.result, Receipt: s.tx.receipt}, true
-		if s.said.result, s.said.receipt = s.result, s.tx.receipt; s.refusal != nil {
-			s.said, keeps = reply{refusal: s.refusal}, l.refuse(s)
+		if s.reply.result, s.reply.receipt = s.result, s.tx.receipt; s.refusal != nil {
+			s.reply, keeps = reply{refusal: s.refusal}, l.refuse(s)
 			kept = answer{Refusal: words(s.refusal)}
 		}
 		record = append(record, s.recorded...)
@@ -403,14 +403,14 @@ func (l *lane) keep(ctx context.Context, seats []*seat, ids []audit.ID) error {
 func (l *lane) refuse(s *seat) (keeps bool) {
 	f, is := fault.Of(s.refusal)
 	if !is || f.Kind == fault.Internal {
-		s.said, s.err, s.recorded = reply{}, s.refusal, nil
+		s.reply, s.err, s.recorded = reply{}, s.refusal, nil
 		return false
 	}
 	counted := l.operation.service.audit.Refuse(s.r.caller)
 	s.recorded = nil
 	keeps = lasting[f.Kind] && s.r.once.key != ""
 	if keeps && !counted.Keep {
-		s.said.refusal = ErrRefusals
+		s.reply.refusal = ErrRefusals
 		return false
 	}
 	if counted.Record {

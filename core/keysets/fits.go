@@ -59,7 +59,7 @@ func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 		return foreign != nil, foreign
 	}
 	for id, why := range lacks {
-		if _, told := s.told.LoadOrStore(fmt.Sprint(caller.Tenant, id), true); !told {
+		if _, known := s.warned.LoadOrStore(fmt.Sprint(caller.Tenant, id), true); !known {
 			slog.WarnContext(ctx, "a value may be damaged, as none beside it names its key", "tenant",
 				caller.TenantCode,
 				"error", why)

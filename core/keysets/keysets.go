@@ -20,10 +20,10 @@ import (
 
 // Service moves banks to new keys.
 type Service struct {
-	db   *db.DB
-	keys *seal.Keys
-	now  func() time.Time
-	told sync.Map // banks with keys that one value of theirs names
+	db     *db.DB
+	keys   *seal.Keys
+	now    func() time.Time
+	warned sync.Map // banks with keys that one value of theirs names
 }
 
 // New makes the service.

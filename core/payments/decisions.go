@@ -225,8 +225,8 @@ func (s *Service) decideAllTx(
 		}
 	}
 	// payments first
-	slices.SortStableFunc(w.told, func(a, b changes.Change) int { return strings.Compare(a.Object, b.Object) })
-	for _, change := range w.told {
+	slices.SortStableFunc(w.changes, func(a, b changes.Change) int { return strings.Compare(a.Object, b.Object) })
+	for _, change := range w.changes {
 		if err := tx.Record(ctx, change); err != nil {
 			return nil, nil, err
 		}
@@ -305,7 +305,7 @@ func (w *entryWork) settle(
 	if err != nil {
 		return err
 	}
-	was, told := *e, len(w.told)
+	was, told := *e, len(w.changes)
 	if err := w.decide(e, positivepay.Approved, "approveException"); err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (w *entryWork) settle(
 		err = w.goOn(p)
 	}
 	if err != nil { // the exception goes on waiting
-		*e, w.told, w.decided = was, w.told[:told], w.decided[:len(w.decided)-1]
+		*e, w.changes, w.decided = was, w.changes[:told], w.decided[:len(w.decided)-1]
 	} else {
 		w.own.take(w.caller, amount)
 	}

@@ -284,7 +284,7 @@ func (w *entryWork) screenDebitsTx(
 	for i, e := range exceptions {
 		to, reason := enteredWith(e)
 		w.begin(waiting[i], to, reason)
-		w.told = append(w.told, screenedDebit(e))
+		w.changes = append(w.changes, screenedDebit(e))
 	}
 	return exceptions, nil
 }

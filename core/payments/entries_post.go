@@ -23,7 +23,7 @@ import (
 type entryWork struct {
 	*intake
 
-	told    []changes.Change
+	changes []changes.Change
 	decided []*positivepay.Exception
 	own     *ownUse // of who decides
 	rows    rows    // the payments that requests are met with
@@ -34,7 +34,7 @@ type entryWork struct {
 func (w *entryWork) begin(p *Payment, in State, reason string) {
 	w.created, w.details = append(w.created, p), append(w.details, p.details)
 	w.steps = append(w.steps, p.enter(in, w.caller, w.now, reason))
-	w.told = append(w.told, changes.Change{
+	w.changes = append(w.changes, changes.Change{
 		Action: "receivePayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
 		After: p,
 	})
@@ -49,7 +49,7 @@ func (w *entryWork) refuse(p *Payment, code string) {
 // enter takes a payment to its next state; was is the payment before.
 func (w *entryWork) enter(was, p *Payment, to State, action, reason string) {
 	w.steps, w.moved = append(w.steps, p.enter(to, w.caller, w.now, reason)), append(w.moved, p)
-	w.told = append(w.told, changes.Change{
+	w.changes = append(w.changes, changes.Change{
 		Action: action, Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, Before: was,
 		After: p,
 	})
@@ -143,7 +143,7 @@ func (w *entryWork) decide(e *positivepay.Exception, to positivepay.DecisionStat
 		return err
 	}
 	w.decided = append(w.decided, e)
-	w.told = append(w.told, changes.Change{
+	w.changes = append(w.changes, changes.Change{
 		Action: action, Object: positivepay.ExceptionObject, UID: e.UID, Customer: int64(e.Customer),
 		Version: e.Version, Before: &was, After: e,
 	})
@@ -152,7 +152,7 @@ func (w *entryWork) decide(e *positivepay.Exception, to positivepay.DecisionStat
 
 // writeTx writes the outcome, and records it as the bank's own work, at the end of the transaction.
 func (w *entryWork) writeTx(ctx context.Context, tx bun.Tx) error {
-	for _, done := range w.told {
+	for _, done := range w.changes {
 		w.record = append(w.record, done.Recorded(w.caller, ""))
 	}
 	return w.writeRowsTx(ctx, tx)

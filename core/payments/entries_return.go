@@ -122,7 +122,7 @@ func (s *Service) returnEntryTx(ctx context.Context, tx *changes.Tx, p *Payment,
 	if err != nil {
 		return Saved{}, err
 	}
-	for _, change := range w.told {
+	for _, change := range w.changes {
 		if err := tx.Record(ctx, change); err != nil {
 			return Saved{}, err
 		}

@@ -394,7 +394,7 @@ func (w *entryWork) meetOrDecline(p *Payment, d *demand, by *positivepay.Rule) e
 			w.f.limits.Take(made.planned())
 		}
 		step := made.enter(to, w.caller, w.now, "")
-		w.told = append(w.told, changes.Change{
+		w.changes = append(w.changes, changes.Change{
 			Action: "payRequest", Object: "payment", UID: made.UID, Customer: int64(made.Customer),
 			Version: made.Version, After: made,
 		})
