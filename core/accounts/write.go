@@ -177,8 +177,8 @@ func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, a *Account) 
 	return s.keepTx(ctx, tx, was, a)
 }
 
-// keepTx calls Keep for an account that is new to the books, changes its currency, leaves the books, is closed
-// or reopened. One that left them is closed there.
+// keepTx calls Keep for an account that is new to the books, changes its currency, leaves the books, is
+// closed or reopened. One that left them is closed there.
 func (s *Service) keepTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
 	here := func(a *Account) bool { return a != nil && a.SystemOfRecord == InternalCore }
 	if !here(was) && !here(a) || here(was) && here(a) && was.Currency == a.Currency &&

@@ -28,7 +28,7 @@ const (
 	// when that was due
 	Trade     Kind = "TRADE"
 	Overdrawn Kind = "OVERDRAWN" // an account that a return took below its overdraft
-	Stranded  Kind = "STRANDED"  // money that came back to an account that is closed, or that another system keeps
+	Stranded  Kind = "STRANDED"  // money that came back to an account that is closed, or kept elsewhere
 	Webhook   Kind = "WEBHOOK"   // a webhook that disabled itself, as nothing arrived
 )
 

@@ -255,8 +255,8 @@ func TestATierIsChangedToTheAccountThatWasApproved(t *testing.T) {
 	if err != nil || made.Approval != 0 {
 		t.Fatal(made, err)
 	}
-	bank.Exec(`UPDATE customers SET access_fee_tier_for_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant,
-		customer.UID)
+	bank.Exec(`UPDATE customers SET access_fee_tier_for_approval = true WHERE tenant = ? AND uid = ?`,
+		bank.Tenant, customer.UID)
 	moved := func(to accounts.UID, before func()) error {
 		out, err := bank.Fees.Change(bank.Staff(), customer.UID, made.Result.ID,
 			fees.Draft{AccountNumber: given.Of(coretest.AccountNumber(to))}, changes.RequestOptions{})
@@ -271,7 +271,8 @@ func TestATierIsChangedToTheAccountThatWasApproved(t *testing.T) {
 		}
 		return err
 	}
-	if err := moved(asked.UID, func() { bank.Renumber(asked.UID, other.UID) }); !errors.Is(err, changes.ErrStale) {
+	err = moved(asked.UID, func() { bank.Renumber(asked.UID, other.UID) })
+	if !errors.Is(err, changes.ErrStale) {
 		t.Errorf("approved after another account got the number: %v", err)
 	}
 	if err := moved(first.UID, func() {}); err != nil {

@@ -161,7 +161,8 @@ func (s *Service) putOff(ctx context.Context, f *BulkFile) error {
 }
 
 // giveBack gives up the lease of a file at once when the worker was told to stop, or found the database away
-// or busy. Nothing of that is the file's fault, so it does not count against the file. If this fails too, the lease runs out.
+// or busy. Nothing of that is the file's fault, so it does not count against the file. If this fails too, the
+// lease runs out.
 func (s *Service) giveBack(ctx context.Context, f *BulkFile) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()

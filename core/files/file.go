@@ -358,8 +358,8 @@ var (
 	// ErrWasted is returned to a caller of whose files, or of whose party's, too many, or too many lines, are
 	// no payments: they had faults, or were given up, in the last 24 hours, or wait for people.
 	ErrWasted = fault.New(fault.TooMany, "file.wasted",
-		"too many files, or lines of files, had faults or were given up in the last 24 hours, or wait for approval: "+
-			"approve files that wait, or try again later")
+		"too many files, or lines of files, had faults or were given up in the last 24 hours, or wait for "+
+			"approval: approve files that wait, or try again later")
 	// ErrNothing is returned for a search that gives neither a name nor a number.
 	ErrNothing = fault.New(fault.Invalid, "file.nothing", "fileName or fileNumber is required")
 	// ErrNoEntity is returned to callers whose token names no legal entity.

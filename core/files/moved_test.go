@@ -26,7 +26,8 @@ func TestWhoOfAFormerPartnerUploadedAFileIsTheBanksToRead(t *testing.T) {
 		approved bool
 		is       files.FileStatus
 	}{
-		"uploaded": {is: files.Processed}, "waits": {options: []func(*customers.Customer){dual}, is: files.PendingApproval},
+		"uploaded": {is: files.Processed},
+		"waits":    {options: []func(*customers.Customer){dual}, is: files.PendingApproval},
 		"approved": {options: []func(*customers.Customer){dual}, approved: true, is: files.Processed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -91,7 +91,8 @@ func inShown(alias, account string) map[string]string {
 
 // namedAt is the SQL expression for when who changed a file last did: workers, who go on with it, change the
 // time alone.
-const namedAt = `CASE bf.updated_by WHEN coalesce(nullif(bf.maker_login, ''), bf.maker_client) THEN bf.created_at
+const namedAt = `CASE bf.updated_by
+	WHEN coalesce(nullif(bf.maker_login, ''), bf.maker_client) THEN bf.created_at
 	WHEN bf.approved_by THEN bf.approved_at ELSE bf.updated_at END`
 
 // Page reads a page of the files that the caller may see and a search finds, newest first, with all that is

@@ -18,8 +18,8 @@ func parties(t *testing.T) (one, other, alone *filed) {
 	t.Helper()
 	b := coretest.New(t)
 	partner := b.DownstreamPartner()
-	// once they are checked, files of the last one wait for people
-	return filedAt(t, b, coretest.OwnedBy(partner)), filedAt(t, b, coretest.OwnedBy(partner)), filedAt(t, b, dual)
+	one, other = filedAt(t, b, coretest.OwnedBy(partner)), filedAt(t, b, coretest.OwnedBy(partner))
+	return one, other, filedAt(t, b, dual) // files of the last one wait for people once they are checked
 }
 
 func (f *filed) check() {

@@ -89,8 +89,8 @@ func (k *Books) Close(account accounts.UID, amount money.Amount, payment int64, 
 // the transaction.
 func ReleaseTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, payments []int64) error {
 	var open []*Hold
-	err := tx.NewSelect().Model(&open).Where("h.tenant = ?", tenant).Where("h.payment IN (?)", bun.List(payments)).
-		Where("h.state = ?", Open).Scan(ctx)
+	err := tx.NewSelect().Model(&open).Where("h.tenant = ?", tenant).
+		Where("h.payment IN (?)", bun.List(payments)).Where("h.state = ?", Open).Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("read the holds of %d payments: %w", len(payments), err)
 	}

@@ -225,7 +225,8 @@ func (s *Service) decideAllTx(
 		}
 	}
 	// payments first
-	slices.SortStableFunc(w.changes, func(a, b changes.Change) int { return strings.Compare(a.Object, b.Object) })
+	slices.SortStableFunc(w.changes,
+		func(a, b changes.Change) int { return strings.Compare(a.Object, b.Object) })
 	for _, change := range w.changes {
 		if err := tx.Record(ctx, change); err != nil {
 			return nil, nil, err

@@ -54,7 +54,8 @@ var Invariants = []ledger.Invariant{
 		    CASE WHEN p.trade IS NULL THEN p.returned ELSE p.sold_returned END AS gets_back,
 		    coalesce(m.bought, 0) AS bought, coalesce(m.sold, 0) AS sold, coalesce(m.payer, 0) AS payer,
 		    coalesce(m.payee, 0) AS payee, coalesce(m.clearing, 0) AS clearing, coalesce(m.settled, 0) AS settled,
-		    coalesce(m.others, 0) AS others, coalesce(h.held, 0) AS held, h.holder IS DISTINCT FROM p.sender_account AS elsewhere
+		    coalesce(m.others, 0) AS others, coalesce(h.held, 0) AS held,
+		    h.holder IS DISTINCT FROM p.sender_account AS elsewhere
 		  FROM payments AS p LEFT JOIN moved AS m ON m.uid = p.uid LEFT JOIN held AS h ON h.payment = p.uid
 		  WHERE p.tenant = ?0
 		)
@@ -132,7 +133,8 @@ var Invariants = []ledger.Invariant{
 	{
 		Name: "I18", Says: "the fee that was booked is that of the payment, from its owner to the bank", Query: `
 		SELECT p.tenant, 'payment ' || p.uid AS subject,
-		  'costs ' || p.fee || ', booked ' || coalesce(-q.sum, 0) || coalesce(' on account ' || q.account, '') AS what
+		  'costs ' || p.fee || ', booked ' || coalesce(-q.sum, 0) ||
+		  coalesce(' on account ' || q.account, '') AS what
 		FROM payments AS p LEFT JOIN (
 		  SELECT j.payment, d.account, sum(d.amount) FROM journals AS j
 		  JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id

@@ -275,7 +275,8 @@ func TestARuleIsMovedToTheAccountThatWasApproved(t *testing.T) {
 		t.Fatalf("%+v %v", out, err)
 	}
 	b.Renumber(asked.UID, other.UID)
-	if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	_, err = b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := b.PositivePay.Find(b.Staff(), uid)

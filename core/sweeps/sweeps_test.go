@@ -365,8 +365,8 @@ func TestAnotherAddressOfAContactLetsNoSweepPayAgain(t *testing.T) {
 	}
 }
 
-// A payment that came back long ago stops no sweep whose later payments arrived. Those of the last two banking
-// days may come back as well.
+// A payment that came back long ago stops no sweep whose later payments arrived. Those of the last two
+// banking days may come back as well.
 func TestASweepWhoseLaterPaymentsArrivedGoesOn(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 1_000_11)
