@@ -384,6 +384,7 @@ func TestAMutationChangesNothingOfAnother(t *testing.T) {
 	t.Parallel()
 	b := settled(t)
 	eachMutation(t, func(t *testing.T, name string) {
+		t.Helper()
 		if ofTheBank[name] {
 			return
 		}
@@ -411,7 +412,7 @@ func TestAMutationChangesNothingOfAnother(t *testing.T) {
 // eachMutation runs a test of each mutation, and returns when all have ended.
 func eachMutation(t *testing.T, test func(t *testing.T, name string)) {
 	t.Helper()
-	t.Run("each", func(t *testing.T) { //nolint:paralleltest // it waits for those in it
+	t.Run("each", func(t *testing.T) {
 		for name := range mutations {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -456,6 +457,7 @@ func TestAMutationNeedsItsPermission(t *testing.T) {
 	t.Parallel()
 	b := settled(t)
 	eachMutation(t, func(t *testing.T, name string) {
+		t.Helper()
 		needs := mutations[name].needs
 		got := b.ask(t, without(b.staff(), needs), mutation(name, star, ""))
 		if !slices.ContainsFunc(got.errors,
