@@ -287,7 +287,7 @@ func optional(err error) error {
 func (t *transfer) write(ctx context.Context, conn *pgxpool.Conn, saved savedPayment, once onceKey) error {
 	caller, uid := once.caller, strconv.FormatInt(t.uid, 10)
 	from, to := t.parties[t.Sender.UID], t.parties[t.Receiver.UID]
-	text, err := json.Marshal(t.recorded(caller))
+	text, err := json.Marshal(t.recorded())
 	if err != nil {
 		return err
 	}
@@ -313,17 +313,16 @@ func (t *transfer) write(ctx context.Context, conn *pgxpool.Conn, saved savedPay
 }
 
 // recorded is the payment as the record shows it.
-func (t *transfer) recorded(caller access.Caller) map[string]any {
+func (t *transfer) recorded() map[string]any {
 	from, to := t.parties[t.Sender.UID], t.parties[t.Receiver.UID]
 	after := map[string]any{
 		"uid": t.uid, "version": 1, "customer": from.customer, "rail": "BOOK", "status": "PROCESSED",
 		"amount": t.amount.String(), "currency": from.currency, "paymentDate": t.on.Format(time.DateOnly),
 		"senderAccount": from.account, "direction": "OUT", "entryType": "CREDIT", "senderName": from.name,
 		"receiverAccount": to.account, "receiverCustomer": to.customer, "receiverName": to.name,
-		"makerClient": caller.Client,
 	}
 	for name, value := range map[string]string{
-		"externalReferenceId": t.Reference, "notes": t.Notes, "channel": t.Channel, "makerLogin": caller.LoginID,
+		"externalReferenceId": t.Reference, "notes": t.Notes, "channel": t.Channel,
 		"feeName": t.fee.name, "feeTier": t.fee.tier,
 	} {
 		if value != "" {

@@ -384,6 +384,7 @@ func TestAChangeMergesWhatItGives(t *testing.T) {
 	want.Bank.AccountType, want.Bank.AccountSubType, want.Bank.Address.City, want.EmailAddress = "GL", "GL",
 		"Dayton", ""
 	want.RegulatoryReporting, want.Version = contacts.Report{}, 2
+	want.RedirectedAt = new(bank.Clock.Now()) // as it is another kind of account
 	if got := find(t, bank, bank.Staff(), uid); !same(got, &want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
