@@ -182,15 +182,16 @@ const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.t
 
 // sendAllTx sends payments, except those that another worker has locked, and those whose money an older
 // release held on another account: people cancel them. failed says which could not be sent for a reason of
-// ours: they stay as they are. One payment that has left already is written as sent under a
-// reference (NoteLeft).
+// ours: they stay as they are. One payment that has left already is written as sent under a reference
+// (NoteLeft).
 func (s *Service) sendAllTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID, left string,
 ) (sent int, failed, err error) {
 	var queued []*Payment
 	err = tx.NewSelect().Model(&queued).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Queued).
-		Where("pay.uid IN (?)", bun.List(of)).Where("NOT EXISTS (SELECT FROM holds AS h WHERE h.tenant = ? "+
-		"AND h.payment = pay.uid AND h.state = 'OPEN' AND h.account <> pay.sender_account)", caller.Tenant).
+		Where("pay.uid IN (?)", bun.List(of)).
+		Where(`NOT EXISTS (SELECT FROM holds AS h WHERE h.tenant = ? AND h.payment = pay.uid AND h.state = 'OPEN'
+		  AND h.account <> pay.sender_account)`, caller.Tenant).
 		OrderExpr("pay.uid").For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	if err != nil || len(queued) == 0 {
 		return 0, nil, err

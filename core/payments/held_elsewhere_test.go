@@ -3,7 +3,6 @@ package payments_test
 import (
 	"testing"
 
-	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/payments"
@@ -20,10 +19,7 @@ func TestAPaymentWhoseMoneyAnotherAccountHoldsIsCancelled(t *testing.T) {
 		less AS (UPDATE balances SET held = held - amount FROM moved WHERE tenant = ?1 AND account = ?3)
 		UPDATE balances SET held = amount FROM moved WHERE tenant = ?1 AND account = ?0`,
 		other.from.UID, s.Tenant, made.UID, s.from.UID)
-	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
-	if _, err := s.Payments.SendQueued(operator); err == nil {
-		t.Error("nothing is said of it")
-	}
+	s.run(t)
 	if got := s.life(t, made.UID); got != "QUEUED" {
 		t.Error(got)
 	}
