@@ -306,7 +306,7 @@ func (s *sender) reasons(t *testing.T, uid payments.UID) string {
 // cost nobody anything.
 func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
 	t.Parallel()
-	bank := coretest.New(t)
+	bank := coretest.Alone(t) // plans follow what is in the tables
 	for table, c := range map[string]struct {
 		text, values string
 		dates        []string
