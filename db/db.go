@@ -101,7 +101,7 @@ func Open(url string, options Options) (*DB, error) {
 		patience: cmp.Or(options.Patience, patience),
 	}
 	reports := sql.OpenDB(connector)
-	// Many at once come one after the other, as for each bank; then their connections are given back.
+	// Reports often follow each other, one for each bank: they share connections, which then end soon.
 	reports.SetMaxIdleConns(4)
 	reports.SetConnMaxIdleTime(10 * time.Second)
 	d.reports, d.reporting = bun.NewDB(reports, newBinding()), make(chan struct{}, 1)

@@ -115,7 +115,7 @@ func plain(value json.RawMessage) *string {
 }
 
 // unrecorded lists columns that the record leaves out.
-var unrecorded = map[string]bool{"Tenant": true, "CreatedAt": true, "UpdatedAt": true, "RedirectedAt": true}
+var unrecorded = map[string]bool{"Tenant": true, "CreatedAt": true, "UpdatedAt": true}
 
 // unsaid reports whether the record leaves out a column, unless the row says how it is shown: bytes, which
 // are sealed or a hash, and who did something with the row, such as MakerLogin, DecidedClient, ApprovedBy.

@@ -105,16 +105,16 @@ func Verify(lines iter.Seq2[Line, error], pins Pins) (Report, error) {
 }
 
 type verifier struct {
-	pins   Pins
-	keys   map[string]*jose.JSONWebKey
-	kept   map[int64][]Checkpoint // the bank's pinned checkpoints, by entry
-	signed int64                  // the last entry with a checkpoint in the chain, whoever signed it
-	began  int64                  // the epoch in which the export begins
-	epoch  int64                  // the epoch of the place that was reached
-	begun  bool
-	ended  bool
-	at     chain
-	report Report
+	pins         Pins
+	keys         map[string]*jose.JSONWebKey
+	kept         map[int64][]Checkpoint // the bank's pinned checkpoints, by entry
+	checkpointed int64                  // the last entry with a checkpoint in the chain, whoever signed it
+	began        int64                  // the epoch in which the export begins
+	epoch        int64                  // the epoch of the place that was reached
+	begun        bool
+	ended        bool
+	at           chain
+	report       Report
 }
 
 func (v *verifier) broken(seq int64, what string, values ...any) error {
@@ -211,7 +211,7 @@ func (v *verifier) held() error {
 
 // checkpoint verifies a checkpoint in the chain itself. One by an unknown key proves nothing, but must match.
 func (v *verifier) checkpoint(c *Checkpoint) error {
-	v.signed = max(v.signed, c.Seq)
+	v.checkpointed = max(v.checkpointed, c.Seq)
 	key := v.keys[c.KID]
 	switch {
 	case c.Tenant != v.report.Tenant || c.Seq < v.at.seq:
@@ -331,7 +331,7 @@ func (v *verifier) end(e *End) error {
 	case e.Unsealed != v.report.Unsealed:
 		return v.broken(v.at.seq+1, "is of %d that were not sealed yet, and %d are there", e.Unsealed,
 			v.report.Unsealed)
-	case v.signed > v.report.Signed:
+	case v.checkpointed > v.report.Signed:
 		return v.broken(vouched+1, "and what follows are vouched for by a key that is not known")
 	case v.report.Last > 0 && v.report.Signed == 0 && !v.pins.Unsigned:
 		return v.broken(v.report.First, "and what follows are vouched for by nothing that is signed")

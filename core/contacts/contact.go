@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
@@ -69,6 +70,11 @@ type Contact struct {
 	// when its account, or the way to it, was last changed; nil for never
 	RedirectedAt *time.Time `bun:"redirected_at" json:"-"`
 	Version      int32      `bun:"version" json:"-"`
+}
+
+// Recorded leaves out of the record of changes when payments last went elsewhere: the record says so itself.
+func (k *Contact) Recorded() map[string]audit.Field {
+	return map[string]audit.Field{"RedirectedAt": {}}
 }
 
 // Bank is the bank and the account of a contact.

@@ -124,10 +124,7 @@ func TestFilesThatComeToNothingHaveABound(t *testing.T) {
 				FROM bulk_files AS bf, generate_series(1000000, 999999 + ?) AS n
 				WHERE bf.tenant = ? AND bf.uid = ?`, c.more, f.Tenant, uid)
 			f.Exec(`UPDATE bulk_files SET status = `+c.set+` WHERE tenant = ? AND uid > ?`, f.Tenant, uid)
-			_, err := f.Files.Upload(f.Staff(), files.Upload{
-				Customer: f.of.UID, Type: files.CSV,
-				Open: files.OpenText("b.csv", strings.NewReader(header+f.row("B", "1"))),
-			}, changes.RequestOptions{})
+			_, err := f.try(files.CSV, "b.csv", header+f.row("B", "1"))
 			if errors.Is(err, files.ErrWasted) != c.wasted || !c.wasted && err != nil {
 				t.Error(err)
 			}

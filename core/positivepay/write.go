@@ -428,8 +428,8 @@ func (s *Service) suspendTx(
 }
 
 // leaveTx suspends the rules of a customer that leaves its partner which that partner's people or programs
-// made, changed or activated, or people whom it had let in: they may allow that partner's own debits. The new
-// partner, or the bank, activates those that may stay.
+// made, changed or activated, or that users did whom it had made: they may allow that partner's own debits.
+// The new partner, or the bank, activates those that may stay.
 func (s *Service) leaveTx(
 	ctx context.Context, tx *changes.Tx, c *customers.Customer, partner customers.UID,
 ) error {

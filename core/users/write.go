@@ -264,9 +264,9 @@ func (s *Service) suspendTx(
 }
 
 // leaveTx suspends the users of a customer that leaves its partner whom that partner's people or programs
-// made, changed or activated, or people whom it had let in: they may be that partner's own (rest/CONTRACT.md,
-// customers that move). The new partner, or the bank, activates those who are the customer's, whoever had
-// suspended them before.
+// made, changed or activated, or that users did whom it had made: they may be that partner's own
+// (rest/CONTRACT.md, customers that move). The new partner, or the bank, activates those who are the
+// customer's, whoever had suspended them before.
 func (s *Service) leaveTx(
 	ctx context.Context, tx *changes.Tx, c *customers.Customer, partner customers.UID,
 ) error {
