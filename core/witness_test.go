@@ -6,20 +6,28 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"bankgraph/core/access"
 	"bankgraph/core/coretest"
+	"bankgraph/core/ledger"
 	"bankgraph/db/dbtest"
 )
 
-// witness looks at banks over a connection of its own, on which what it asks is planned once: planning takes
-// far longer than the answers.
+// witness looks at banks for a test.
 type witness struct {
-	t          *testing.T
-	conn       *pgx.Conn
+	t *testing.T
+	*asked
+}
+
+// asked is what all witnesses ask. They share a few connections, on each of which it is planned once: planning
+// takes far longer than the answers.
+type asked struct {
+	pool       *pgxpool.Pool
 	contents   string
 	invariants []invariant
 }
@@ -31,22 +39,36 @@ var sums = map[string]string{"customer_counts": "coalesce(sum(customers), 0)"}
 
 func newWitness(t *testing.T) *witness {
 	t.Helper()
-	books := coretest.New(t).Ledger
-	config, err := pgx.ParseConfig(dbtest.Shared(t))
+	witnessed.Do(func() { witnesses, errWitnesses = ask(coretest.New(t).Ledger, dbtest.Shared(t)) })
+	if errWitnesses != nil || witnesses == nil {
+		t.Fatalf("what witnesses ask: %v", errWitnesses)
+	}
+	return &witness{t, witnesses}
+}
+
+var (
+	witnessed    sync.Once
+	witnesses    *asked
+	errWitnesses error
+)
+
+// ask opens connections, which end with the server of the tests, and writes what is asked over them.
+func ask(books *ledger.Service, url string) (*asked, error) {
+	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	config.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
-	w := &witness{t: t}
-	if w.conn, err = pgx.ConnectConfig(t.Context(), config); err != nil {
-		t.Fatal(err)
+	config.MaxConns = 4
+	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	a := new(asked)
+	if a.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
+		return nil, err
 	}
-	t.Cleanup(func() { _ = w.conn.Close(context.Background()) })
-	rows, _ := w.conn.Query(t.Context(), `SELECT table_name FROM information_schema.columns
+	rows, _ := a.pool.Query(context.Background(), `SELECT table_name FROM information_schema.columns
 		WHERE table_schema = 'public' AND column_name = 'tenant' ORDER BY table_name`)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(tables) < 10 {
-		t.Fatalf("found no tables: %v %v", tables, err)
+		return nil, fmt.Errorf("found no tables: %v %w", tables, err)
 	}
 	parts := make([]string, len(tables))
 	for i, name := range tables {
@@ -54,19 +76,19 @@ func newWitness(t *testing.T) *witness {
 			'')
 			FROM %s AS x WHERE tenant = $1`, name, cmp.Or(sums[name], "count(*)"), name)
 	}
-	w.contents = strings.Join(parts, " UNION ALL ")
+	a.contents = strings.Join(parts, " UNION ALL ")
 	for _, one := range books.Invariants() {
 		query := strings.ReplaceAll(one.Query, "?0", "$1")
-		w.invariants = append(w.invariants, invariant{one.Name, "SELECT subject || ': ' || what FROM (" +
+		a.invariants = append(a.invariants, invariant{one.Name, "SELECT subject || ': ' || what FROM (" +
 			query + ") AS v"})
 	}
-	return w
+	return a, nil
 }
 
 // look returns the contents of a bank's tables.
 func (w *witness) look(bank access.Tenant) sight {
 	w.t.Helper()
-	rows, _ := w.conn.Query(w.t.Context(), w.contents, bank)
+	rows, _ := w.pool.Query(w.t.Context(), w.contents, bank)
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[contents])
 	if err != nil {
 		w.t.Fatal(err)
@@ -82,7 +104,7 @@ func (w *witness) look(bank access.Tenant) sight {
 func (w *witness) prove(at string, bank access.Tenant) {
 	w.t.Helper()
 	for _, one := range w.invariants {
-		rows, _ := w.conn.Query(w.t.Context(), one.query, bank)
+		rows, _ := w.pool.Query(w.t.Context(), one.query, bank)
 		wrong, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
 			w.t.Fatalf("%s: %v", one.name, err)
