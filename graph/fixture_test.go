@@ -8,7 +8,9 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +37,12 @@ import (
 	"bankgraph/db/dbtest"
 	"bankgraph/graph"
 )
+
+// The garbage collector takes a fifth of the time of these tests if it runs as often as by default.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
 
 // The customers of every bank in these tests. All their columns are set, to different values.
 const (

@@ -9,11 +9,42 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"bankgraph/core/files"
 	"bankgraph/graph/playground"
 )
+
+// The proxy that the README shows lets through what the program takes: the largest file, and WebSockets.
+func TestTheProxyOfTheReadmeLetsEverythingThrough(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```nginx\n(.*?)```").FindSubmatch(readme)
+	if block == nil {
+		t.Fatal("the README shows no nginx")
+	}
+	shown := string(block[1])
+	size := regexp.MustCompile(`client_max_body_size (\d+)m;`).FindStringSubmatch(shown)
+	if size == nil {
+		t.Fatal(shown)
+	}
+	if most, err := strconv.Atoi(size[1]); err != nil || most<<20 <= files.MostBytes {
+		t.Errorf("bodies end at %s MiB, files at %d bytes", size[1], files.MostBytes)
+	}
+	for _, line := range []string{
+		"proxy_request_buffering off;", "proxy_http_version 1.1;", "proxy_set_header Upgrade $http_upgrade;",
+		"proxy_set_header Connection $connection_upgrade;",
+	} {
+		if !strings.Contains(shown, line) {
+			t.Errorf("%q is missing", line)
+		}
+	}
+}
 
 // The requests of the README must work on a new demo bank, as a newcomer would paste them.
 func TestRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
