@@ -129,8 +129,8 @@ var nextToSend = `WITH RECURSIVE whose AS (
 	)
 	(SELECT next.uid, 0::bigint AS walked FROM whose CROSS JOIN LATERAL (
 	  SELECT pay.uid, pay.send_at, row_number() OVER (ORDER BY pay.send_at, pay.uid) AS turn FROM (
-	    SELECT * FROM (SELECT pay.uid, pay.send_at FROM payments AS pay WHERE pay.tenant = $1
-	      AND pay.state = 'QUEUED' AND pay.customer = whose.customer AND pay.send_at <= $3 AND ` + movableNow + `
+	    SELECT * FROM (SELECT pay.uid, pay.send_at FROM payments AS pay
+	      WHERE pay.customer = whose.customer AND ` + sendable + `
 	      ORDER BY pay.send_at, pay.uid ` + limitAtATime + `) AS first
 	    LIMIT (SELECT greatest(25, 2500 / greatest(1, count(customer))) FROM whose)) AS pay) AS next
 	ORDER BY next.turn, next.send_at, next.uid ` + limitAtATime + `)
@@ -171,8 +171,13 @@ func unlessFailed(n int, err error) (int, error) {
 	return n, nil
 }
 
-// movableNow is facts.movable in SQL, for payments over a network. Payments that cannot move are not read, so
-// they do not keep others from being sent.
+// sendable is the condition that a payment of the bank $1 is one that SendQueued sends at $3: its time has
+// come, and its money can move. $2 is customers.Working. Other payments are not read, so they keep none from
+// being sent, and no file waits for them (findingOrigin).
+var sendable = `pay.tenant = $1 AND pay.state = 'QUEUED' AND pay.send_at <= $3 AND ` + movableNow +
+	` AND NOT ` + heldElsewhere("$1")
+
+// movableNow is facts.movable in SQL, for payments over a network.
 const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant
 	AND c.uid = a.customer
 	LEFT JOIN customers AS o ON o.tenant = $1 AND o.uid = c.owner AND o.uid <> c.uid
@@ -180,18 +185,23 @@ const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.t
 	  AND a.status = 'Active' AND c.status = ANY ($2::text[])
 	  AND (o.status IS NULL OR o.status = ANY ($2::text[])))`
 
-// sendAllTx sends payments, except those that another worker has locked, and those whose money an older
-// release held on another account: people cancel them. failed says which could not be sent for a reason of
-// ours: they stay as they are. One payment that has left already is written as sent under a reference
-// (NoteLeft).
+// heldElsewhere is the condition that an older release held the money of a payment on another account than
+// the payer's: people cancel it.
+func heldElsewhere(tenant string) string {
+	return `EXISTS (SELECT FROM holds AS h WHERE h.tenant = ` + tenant + ` AND h.payment = pay.uid
+	  AND h.state = 'OPEN' AND h.account <> pay.sender_account OFFSET 0)` // looked up for each
+}
+
+// sendAllTx sends payments, except those that another worker has locked, and those whose money is held
+// elsewhere. failed says which could not be sent for a reason of ours: they stay as they are. One payment that
+// has left already is written as sent under a reference (NoteLeft).
 func (s *Service) sendAllTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID, left string,
 ) (sent int, failed, err error) {
 	var queued []*Payment
 	err = tx.NewSelect().Model(&queued).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Queued).
 		Where("pay.uid IN (?)", bun.List(of)).
-		Where(`NOT EXISTS (SELECT FROM holds AS h WHERE h.tenant = ? AND h.payment = pay.uid AND h.state = 'OPEN'
-		  AND h.account <> pay.sender_account)`, caller.Tenant).
+		Where("NOT "+heldElsewhere("?"), caller.Tenant).
 		OrderExpr("pay.uid").For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	if err != nil || len(queued) == 0 {
 		return 0, nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
@@ -71,27 +72,36 @@ type waitingEntry struct {
 	BankName string  `bun:"bank_name"`
 }
 
+// waitingForFile is what waits for a file, by a time, with the origin of each: since when, and whether it is
+// one of the bank's own entries, or a return made on request.
+func waitingForFile(now string) string {
+	return `(SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL
+		  AND file IS NULL
+		UNION ALL SELECT origin, returned_at, false FROM ach_received
+		  WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
+		UNION ALL SELECT origin, asked_at, false FROM ach_reversals
+		  WHERE tenant = $1 AND file IS NULL AND answered_at IS NULL
+		UNION ALL SELECT origin, send_at, true FROM ach_prenotes
+		  WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at <= ` + now + `::timestamptz) AS w`
+}
+
+// filledBy is when a file is made of what waits for it, at the latest, if the last window began at a time.
+func filledBy(window string) string {
+	return "greatest(w.taken_at, " + window + "::timestamptz) + interval '1 minute'"
+}
+
 var (
 	// findingOrigin finds a routing number whose next file is to be made: when no more entries are about to
 	// come into it, and a minute after the first one, or after the window, at the latest. Returns made on
-	// request get a file of their own at once while the day has enough files left ($4); then they wait for a
-	// window, the last of which began at $6. Everything of an origin that has no files left until the next
-	// window ($5) waits.
-	findingOrigin = db.NewQuery[Entry](`SELECT w.origin FROM (
-		  SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL
-		  AND file IS NULL
-		  UNION ALL SELECT origin, returned_at, false FROM ach_received
-		  WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
-		  UNION ALL SELECT origin, asked_at, false FROM ach_reversals
-		    WHERE tenant = $1 AND file IS NULL AND answered_at IS NULL
-		  UNION ALL SELECT origin, send_at, true FROM ach_prenotes
-		    WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at <= $2::timestamptz
-		) AS w LEFT JOIN ach_origins AS o ON o.tenant = $1 AND o.origin = w.origin AND o.day = $3::date
-		WHERE (greatest(w.taken_at, $6::timestamptz) <= $2::timestamptz - interval '1 minute'
-			OR NOT EXISTS (SELECT FROM payments
-		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2))
-		  AND coalesce(o.files, 0) < CASE WHEN w.sent OR w.taken_at < $6::timestamptz THEN $5::int ELSE $4::int END
-		  AND w.origin > $7::text
+	// request get a file of their own at once while the day has enough files left ($5); then they wait for a
+	// window, the last of which began at $7. Everything of an origin that has no files left until the next
+	// window ($6) waits. $2 and $3 are those of sendable.
+	findingOrigin = db.NewQuery[Entry](`SELECT w.origin FROM ` + waitingForFile("$3") + `
+		LEFT JOIN ach_origins AS o ON o.tenant = $1 AND o.origin = w.origin AND o.day = $4::date
+		WHERE (` + filledBy("$7") + ` <= $3::timestamptz
+			OR NOT EXISTS (SELECT FROM payments AS pay WHERE pay.rail = 'ACH' AND ` + sendable + `))
+		  AND coalesce(o.files, 0) < CASE WHEN w.sent OR w.taken_at < $7::timestamptz THEN $6::int ELSE $5::int END
+		  AND w.origin > $8::text
 		ORDER BY w.origin LIMIT 1`)
 	lockingNumbers = db.NewQuery[numbers](`SELECT day, files, trace FROM ach_origins
 		WHERE tenant = $1 AND origin = $2
@@ -142,8 +152,8 @@ func (s *Service) sealNext(
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		sealed, origin, failed = 0, "", nil // of a try that was rolled back
 		b := db.TxBatch(tx)
-		waiting := db.Queue(b, findingOrigin, caller.Tenant, now, calendar.Today(now).Format(time.DateOnly),
-			mostFiles-filesOfWindows, filesBy(now), lastWindow(now), after)
+		waiting := db.Queue(b, findingOrigin, caller.Tenant, db.Texts(customers.Working), now,
+			calendar.Today(now).Format(time.DateOnly), mostFiles-filesOfWindows, filesBy(now), lastWindow(now), after)
 		ids := db.Queue(b, takingMessageIDs, 1)
 		if err := b.Send(ctx); err != nil || len(waiting.Items) == 0 {
 			return err

@@ -17,8 +17,9 @@ type upcoming struct {
 	PostsAt   *time.Time `bun:"posts_at"`   // entries of other banks
 	TakesBack *time.Time `bun:"takes_back"` // entries that take credits back
 	Prenotes  *time.Time `bun:"prenotes"`
-	Book      *time.Time `bun:"book"`    // payment dates of those that wait for their day
-	Economy   *time.Time `bun:"economy"` // which leave before it
+	FilledBy  *time.Time `bun:"filled_by"` // files
+	Book      *time.Time `bun:"book"`      // payment dates of those that wait for their day
+	Economy   *time.Time `bun:"economy"`   // which leave before it
 	Others    *time.Time `bun:"others"`
 	// the next dates of series, which leave as single payments do
 	SeriesHere    *time.Time `bun:"series_here"`
@@ -37,6 +38,8 @@ var findingUpcoming = db.NewQuery[upcoming](`SELECT
 	  AND settles_at > $2) AS takes_back,
 	(SELECT min(send_at) FROM ach_prenotes WHERE tenant = $1 AND file IS NULL AND NOT withdrawn
 	  AND send_at > $2) AS prenotes,
+	(SELECT min(` + filledBy("$6") + `) FROM ` + waitingForFile("$2") + `
+	  WHERE ` + filledBy("$6") + ` > $2) AS filled_by,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED'
 	  AND ` + dueKind + ` = 'BOOK' AND payment_date > $3::date) AS book,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED'
@@ -60,13 +63,13 @@ func (s *Service) Next(ctx context.Context, after time.Time) (next *time.Time, e
 	today, plan := calendar.Today(after), calendar.Default()
 	b := s.db.PrimaryBatch()
 	found := db.Queue(b, findingUpcoming, caller.Tenant, after, ledger.Day(after.In(caller.Location())),
-		plan.SettledIf(calendar.ACH, today), today)
+		plan.SettledIf(calendar.ACH, today), today, lastWindow(after))
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
 	u := found.Items[0]
 	times := []*time.Time{
-		u.SendAt, u.LeavesAt, u.SettlesAt, u.PostsAt, u.TakesBack, u.Prenotes,
+		u.SendAt, u.LeavesAt, u.SettlesAt, u.PostsAt, u.TakesBack, u.Prenotes, u.FilledBy,
 		beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone()),
 		beginOf(u.SeriesHere, caller.Location()), beginOf(u.SeriesOthers, calendar.Zone()),
 	}

@@ -1,0 +1,128 @@
+package payments_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/sandbox"
+)
+
+// move moves the clock of the bank to a time, with all that is due until then. What fails stops no clock.
+func (s *sender) move(t *testing.T, to string) {
+	t.Helper()
+	if _, err := s.Sandbox.MoveClock(s.Staff(), sandbox.Move{To: at(t, to)},
+		changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	for {
+		reading, err := s.Core.Clock.Read(s.Staff())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reading.Target == nil {
+			return
+		}
+		if _, err := s.AdvanceClock(operator); err != nil {
+			t.Log(err)
+		}
+	}
+}
+
+// holdElsewhere holds what is held on an account on another one, as an older release did.
+func (s *sender) holdElsewhere(from, to accounts.UID) {
+	s.Exec(`WITH moved AS (UPDATE holds SET account = ?0
+			WHERE tenant = ?1 AND account = ?2 AND state = 'OPEN' RETURNING amount),
+		less AS (UPDATE balances SET held = 0 WHERE tenant = ?1 AND account = ?2)
+		UPDATE balances SET held = (SELECT sum(amount) FROM moved) WHERE tenant = ?1 AND account = ?0`,
+		to, s.Tenant, from)
+}
+
+// An entry that cannot leave, for whatever reason, makes nothing of others late: neither their entries nor
+// what goes back to other banks.
+func TestAnEntryThatCannotLeaveMakesNothingOfOthersLate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		within time.Duration // where it may still be sent
+		keep   func(*testing.T, *sender)
+	}{
+		"its customer is suspended": {0, func(t *testing.T, other *sender) {
+			t.Helper()
+			if _, err := other.Customers.Suspend(other.Staff(), other.from.Customer,
+				changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"another account holds its money": {0, func(_ *testing.T, other *sender) {
+			other.holdElsewhere(other.from.UID, other.Account(other.Customer(), coretest.Holding(1_000_00, 0)).UID)
+		}},
+		"its money is not held": {time.Minute, func(_ *testing.T, other *sender) {
+			other.Exec(`UPDATE balances SET held = 0 WHERE tenant = ? AND account = ?`, other.Tenant, other.from.UID)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t, positive)
+			of := s.Customer()
+			other := &sender{s.Bank, s.Account(of, coretest.Holding(1_000_00, 0), coretest.Sends), s.Contact(of)}
+			stays := other.send(t, other.order("250.00", economy))
+			c.keep(t, other)
+			back, beside := s.debit(t), s.send(t, s.order("400.00", economy))
+			s.move(t, "2026-11-24 09:00")
+			if got := s.life(t, stays.UID); !strings.HasSuffix(got, "QUEUED") {
+				t.Error("the one that stays:", got)
+			}
+			for _, event := range []struct{ what, query, want string }{
+				{"the other entry settles", `SELECT max(at) FROM payment_steps
+					WHERE tenant = ? AND payment = ? AND state = 'SETTLED'`, "2026-11-19 08:30"},
+				{"the return leaves", `SELECT nm.handed_at FROM ach_received AS ar JOIN network_messages AS nm
+					ON nm.tenant = ar.tenant AND nm.id = ar.file
+					WHERE ar.tenant = ? AND ar.payment = ?`, "2026-11-19 17:00"},
+			} {
+				of := beside.UID
+				if event.what == "the return leaves" {
+					of = back
+				}
+				var got time.Time
+				if err := s.DB.NewRaw(event.query, s.Tenant, of).Scan(t.Context(), &got); err != nil ||
+					got.Sub(at(t, event.want)).Abs() > c.within {
+					t.Errorf("%s at %s instead of %s, %v: %s", event.what, got.In(coretest.Zone()), event.want, err,
+						s.life(t, of))
+				}
+			}
+		})
+	}
+}
+
+// However many payments of a customer cannot be sent, the others are.
+func TestPaymentsThatCannotLeaveKeepNoneOfTheirCustomerFromBeingSent(t *testing.T) {
+	t.Parallel()
+	for name, keep := range map[string]func(*sender, *accounts.Account){
+		"another account holds their money": func(s *sender, of *accounts.Account) {
+			s.holdElsewhere(of.UID, s.Account(s.Customer(), coretest.Holding(1_000_00, 0)).UID)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			full := s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+				coretest.Holding(1_000_00, 0), coretest.Sends)
+			other := &sender{s.Bank, full, s.to}
+			for range 250 {
+				other.send(t, other.order("1.00", byWire))
+			}
+			keep(s, full)
+			beside := s.send(t, s.order("400.00", byWire))
+			s.run(t)
+			if got := s.life(t, beside.UID); got == "QUEUED" {
+				t.Error("the customer's other payment is not sent")
+			}
+		})
+	}
+}
