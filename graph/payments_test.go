@@ -135,12 +135,12 @@ func init() {
 	mutations["repairPayment"] = tried{
 		access.InitiatePayments, func(c customers.UID) string {
 			return fmt.Sprintf(`uid: "%s", speed: INSTANT, paymentDate: "2026-11-20", notes: "Rent",
-			detailsOfCharges: "SHA",
+			remittance: "March", detailsOfCharges: "SHA",
 			reason: "Corrected", receiver: {accountNumber: "440055551", name: "Ada Byron", bankId: "611090001",
 			address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"}}`, overNetwork(c, unfit))
 		},
 		`payment { uid status rail speed notes receiverName receiverNumber { masked } paymentDate
-		details { bankId bankName
+		details { bankId bankName remittance
 		detailsOfCharges } timeline { number status reason } version } approval { uid }`,
 	}
 	mutations["cancelPayment"] = tried{access.CancelPayments, func(c customers.UID) string {

@@ -40,7 +40,9 @@ type Repairs struct {
 	SECCode   rails.SECCode `json:"secCode,omitempty"`
 	CompanyID string        `json:"achCompanyID,omitempty"`
 	Notes     string        `json:"paymentNotes,omitempty"`
-	Charges   string        `json:"detailsOfCharges,omitempty"`
+	// in place of what the payee was to be told, which may be longer than another network carries
+	Remittance string `json:"paymentRemittanceNotes,omitempty"`
+	Charges    string `json:"detailsOfCharges,omitempty"`
 
 	Correspondent string `json:"correspondentBankId,omitempty"`
 	Purpose       string `json:"transactionTypeCode,omitempty"`
@@ -81,6 +83,9 @@ func (r Repairs) apply(o *Order) {
 		o.Purpose = ""
 	}
 	o.Notes, o.Charges = cmp.Or(r.Notes, o.Notes), cmp.Or(r.Charges, o.Charges)
+	if r.Remittance != "" {
+		o.Remittance, o.Addenda = r.Remittance, ""
+	}
 }
 
 // repairable are the fields of an order that Repairs can change. All that begins with receiver is one of

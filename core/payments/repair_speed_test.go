@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"strings"
 	"testing"
 
 	"bankgraph/core/changes"
@@ -43,6 +44,14 @@ func TestARepairLeavesOutWhatBelongsToAnotherNetwork(t *testing.T) {
 		},
 		"a wire to an entry": {
 			asked(byWire, told, late), payments.Repairs{Speed: "Economy", SECCode: "CCD"}, "CCD", "Invoice 4711",
+		},
+		"a wire with a long text to an entry": {
+			asked(byWire, late, func(o *payments.Order) { o.Addenda = strings.Repeat("a", 140) }),
+			payments.Repairs{Speed: "Economy", SECCode: "CCD", Remittance: "Invoice 4711"},
+			"CCD", "Invoice 4711",
+		},
+		"a wire with another text": {
+			asked(byWire, told, late), payments.Repairs{Remittance: "Invoice 4712"}, "", "Invoice 4712",
 		},
 		"a class that the speed does not have": {
 			asked(instantly, func(o *payments.Order) { o.SECCode = "CCD" }), payments.Repairs{}, "", "",

@@ -4806,7 +4806,7 @@ func unmarshalInputRepairPaymentInput(ctx context.Context, ec *executionContext,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"uid", "version", "receiver", "speed", "paymentDate", "trade", "secCode", "transactionTypeCode", "receiverIdentificationNumber", "achCompanyId", "correspondentBankId", "notes", "detailsOfCharges", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"uid", "version", "receiver", "speed", "paymentDate", "trade", "secCode", "transactionTypeCode", "receiverIdentificationNumber", "achCompanyId", "correspondentBankId", "notes", "remittance", "detailsOfCharges", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4897,6 +4897,13 @@ func unmarshalInputRepairPaymentInput(ctx context.Context, ec *executionContext,
 				return it, err
 			}
 			it.Notes = data
+		case "remittance":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remittance"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Remittance = data
 		case "detailsOfCharges":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("detailsOfCharges"))
 			data, err := unmarshalOString2string(ctx, ec, v)

@@ -4853,6 +4853,8 @@ input RepairPaymentInput {
   correspondentBankId: String
   "Notes for both sides (REST: paymentNotes)."
   notes: String
+  "What it is for, for who is paid, in place of what the request said, such as an addenda of a wire that is longer than the 80 characters of an entry of ACH (REST: paymentRemittanceNotes)."
+  remittance: String
   "Who bears the charges: OUR, BEN or SHA."
   detailsOfCharges: String
   "The reason, for the record."
