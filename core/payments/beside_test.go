@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/payments"
 	"bankgraph/core/sandbox"
 )
 
@@ -107,6 +108,9 @@ func TestPaymentsThatCannotLeaveKeepNoneOfTheirCustomerFromBeingSent(t *testing.
 		"another account holds their money": func(s *sender, of *accounts.Account) {
 			s.holdElsewhere(of.UID, s.Account(s.Customer(), coretest.Holding(1_000_00, 0)).UID)
 		},
+		"their account is kept elsewhere": func(s *sender, of *accounts.Account) {
+			s.Exec(`UPDATE accounts SET system_of_record = 'External' WHERE tenant = ? AND uid = ?`, s.Tenant, of.UID)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,4 +129,35 @@ func TestPaymentsThatCannotLeaveKeepNoneOfTheirCustomerFromBeingSent(t *testing.
 			}
 		})
 	}
+}
+
+// A request for payment that cannot be sent before its last day is over ends, as one does that nobody pays;
+// after a restore once people have said what had left.
+func TestARequestThatCannotBeSentExpires(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	other := &sender{s.Bank, s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		coretest.Holding(0, 0), coretest.Sends), s.to}
+	made := other.collect(t, other.order("250.00", instantly, func(o *payments.Order) {
+		o.Ask.On, o.Ask.Expires = day(0), day(2)
+	}))
+	elsewhere := accounts.External
+	if _, err := s.Accounts.Change(s.Staff(), 0, other.from.UID,
+		accounts.Draft{SystemOfRecord: &elsewhere}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "2026-11-20 23:59")
+	s.expire(t)
+	s.lived(t, made.UID, "QUEUED")
+	resume := s.hold()
+	s.until(t, "2026-11-21 00:00")
+	s.expire(t)
+	s.lived(t, made.UID, "QUEUED")
+	resume()
+	s.expire(t)
+	s.lived(t, made.UID, "QUEUED EXPIRED")
+	if why := s.reasons(t, made.UID); !strings.Contains(why, "it could not be sent in time") {
+		t.Error(why)
+	}
+	s.Prove()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
@@ -182,8 +183,9 @@ const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.t
 	AND c.uid = a.customer
 	LEFT JOIN customers AS o ON o.tenant = $1 AND o.uid = c.owner AND o.uid <> c.uid
 	WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = coalesce(pay.sender_account, pay.receiver_account)
-	  AND a.status = 'Active' AND c.status = ANY ($2::text[])
-	  AND (o.status IS NULL OR o.status = ANY ($2::text[])))`
+	  AND a.status = 'Active' AND a.system_of_record = '` + string(accounts.InternalCore) + `'
+	  AND a.currency = coalesce(nullif(pay.sold_currency, ''), pay.currency)
+	  AND c.status = ANY ($2::text[]) AND (o.status IS NULL OR o.status = ANY ($2::text[])))`
 
 // heldElsewhere is the condition that an older release held the money of a payment on another account than
 // the payer's: people cancel it.

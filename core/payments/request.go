@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -281,14 +282,18 @@ func (in *intake) completeTx(ctx context.Context) error {
 		in.caller.Tenant, requests, credits)
 }
 
-// expire ends a request for payment whose last day is over.
+// expire ends a request for payment whose last day is over, be it that it could not be sent until then.
 func (p *Payment) expire(by access.Caller, now time.Time) (*Step, events.Recorded, error) {
 	was := *p
 	to, err := expiring.Take(p.State)
 	if err != nil {
 		return nil, events.Recorded{}, err
 	}
-	step := p.enter(to, by, now, "the debtor has not paid in time")
+	why := "the debtor has not paid in time"
+	if unsent(p) {
+		why = "it could not be sent in time"
+	}
+	step := p.enter(to, by, now, why)
 	return step, recorded("expireRequest", &was, p, by), nil
 }
 
@@ -300,23 +305,33 @@ func lateRequest(tenant string) string {
 	  WHERE pr.tenant = ` + tenant + ` AND pr.payment = pay.uid AND pr.credit IS NOT NULL)`
 }
 
-var lateRequests = db.NewQuery[found](`SELECT pay.uid FROM payments AS pay
-	WHERE pay.tenant = $1 AND pay.settles_at <= $2 AND ` + lateRequest("$1") + `
-	ORDER BY pay.settles_at, pay.uid ` + limitAtATime)
+// unsentRequest is the condition that a payment of a bank is a request that waits to be sent though its last
+// day was before today, in New York: its account may have left the books, or its customer be suspended.
+func unsentRequest(tenant, today string) string {
+	return `pay.state = 'QUEUED' AND pay.entry_type = 'DEBIT' AND pay.rail <> 'ACH'
+	  AND pay.payment_date < ` + today + `::date AND EXISTS (SELECT FROM payment_requests AS pr
+	    WHERE pr.tenant = ` + tenant + ` AND pr.payment = pay.uid AND pr.expiry_date < ` + today + `::date)`
+}
 
-// ExpireRequests ends the requests for payment of the caller's bank that nobody has paid in time, and returns
-// how many. It is for workers, as PostEntries is.
+var lateRequests = db.NewQuery[found](`(SELECT pay.uid FROM payments AS pay
+	WHERE pay.tenant = $1 AND pay.settles_at <= $2 AND ` + lateRequest("$1") + `
+	ORDER BY pay.settles_at, pay.uid ` + limitAtATime + `)
+	UNION ALL (SELECT pay.uid FROM payments AS pay
+	WHERE pay.tenant = $1 AND ` + unsentRequest("$1", "$3") + ` ORDER BY pay.uid ` + limitAtATime + `)`)
+
+// ExpireRequests ends the requests for payment of the caller's bank that nobody has paid in time, or that
+// could not be sent in time, and returns how many. It is for workers, as PostEntries is.
 func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
-	late, err := s.find(ctx, lateRequests, caller.Tenant, now)
+	late, err := s.find(ctx, lateRequests, caller.Tenant, now, calendar.Today(now).Format(time.DateOnly))
 	if err == nil {
 		at := s.paces.At(caller.Tenant, "expire requests for payment", atATime)
 		expired, err = changes.AllOrEach(ctx, at, late, changes.Numbered[UID], func(of []UID) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				n, err = expireRequestsTx(ctx, tx, caller, now, of)
+				n, err = s.expireRequestsTx(ctx, tx, caller, now, of)
 				return err
 			})
 			return unlessFailed(n, err)
@@ -328,15 +343,23 @@ func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 	return expired, nil
 }
 
-// expireRequestsTx ends requests, except those that another worker has locked.
-func expireRequestsTx(
+// expireRequestsTx ends requests, except those that another worker has locked, and those of which people say
+// first whether they had left (NoteLeft).
+func (s *Service) expireRequestsTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID,
 ) (expired int, err error) {
 	var due []*Payment
 	err = tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).
 		Where("pay.uid IN (?)", bun.List(of)).
-		Where("pay.settles_at <= ?", now).Where(lateRequest("?"), caller.Tenant).OrderExpr("pay.uid").
+		Where("(pay.settles_at <= ?1 AND "+lateRequest("?0")+" OR "+unsentRequest("?0", "?2")+")",
+			caller.Tenant, now, calendar.Today(now).Format(time.DateOnly)).OrderExpr("pay.uid").
 		For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	if err == nil && slices.ContainsFunc(due, unsent) {
+		var held bool
+		if held, err = s.sendingHeld(ctx, tx, caller.Tenant); held {
+			due = slices.DeleteFunc(due, unsent)
+		}
+	}
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
@@ -351,6 +374,9 @@ func expireRequestsTx(
 	}
 	return len(due), errors.Join(writeTx(ctx, due, steps), recordTx(ctx, tx, record))
 }
+
+// unsent reports whether a payment waits to be sent.
+func unsent(p *Payment) bool { return p.State == Queued }
 
 var requesting db.QueryCache[Request]
 
