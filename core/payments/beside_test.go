@@ -161,3 +161,29 @@ func TestARequestThatCannotBeSentExpires(t *testing.T) {
 	}
 	s.Prove()
 }
+
+// A payment is accepted with an address that its network takes, and the customer moves before it leaves, to
+// one that the network does not take: the payment ends with the reason, and its money is free again.
+func TestAPaymentWhoseCustomerHasMovedWhereItsNetworkDoesNotWriteEnds(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	of := s.Customer()
+	other := &sender{s.Bank, s.Account(of, coretest.Holding(0, 0), coretest.Sends), s.Contact(of)}
+	dated := func(o *payments.Order) { o.Ask.On, o.Ask.Expires = day(0), day(2) }
+	made, asked := s.send(t, s.order("250.00", byWire)), s.collect(t, s.order("1.00", instantly, dated))
+	beside := other.collect(t, other.order("1.00", instantly, dated))
+	s.Exec(`UPDATE customers SET legal_city = 'Αθήνα' WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.Customer)
+	s.run(t)
+	for _, uid := range []payments.UID{made.UID, asked.UID} {
+		s.lived(t, uid, "QUEUED INVALID")
+		if why := s.reasons(t, uid); !strings.Contains(why, "sender.accountUID: cannot be sent over ") ||
+			strings.Contains(why, "Αθήνα") {
+			t.Error(why)
+		}
+	}
+	if got := s.life(t, beside.UID); !strings.HasPrefix(got, "QUEUED SENT") {
+		t.Error(got)
+	}
+	s.has(t, 100_000_00, 0)
+	s.Prove()
+}

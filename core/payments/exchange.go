@@ -282,8 +282,8 @@ type sending struct {
 
 // send sends a payment, by a message with this id or in the next file of ACH. One that is too late for its
 // day is planned anew, unless what another bank has asked for ends before; a request that is too late for its
-// last day expires. One whose other side has
-// become an account of this bank since is not sent.
+// last day expires. One whose other side has become an account of this bank since is not sent, nor one whose
+// customer has an address now that the network does not take.
 func (out *sending) send(p *Payment, id MessageID) error {
 	was, before := *p, out.left != ""
 	if why := out.f.stillElsewhere(out.s, p); why != nil && !before {
@@ -317,6 +317,9 @@ func (out *sending) send(p *Payment, id MessageID) error {
 		}
 	} else {
 		message, err := out.s.compose(p, out.f.parties[p.Own()], id, out.now, out.left)
+		if !before && p.ownPartyRefused(err) {
+			return out.stop(&was, p, p.notCarried(err))
+		}
 		if err != nil {
 			out.failed = errors.Join(out.failed, fmt.Errorf("payment %s: %w", p.UID, err))
 			return nil

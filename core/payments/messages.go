@@ -179,7 +179,11 @@ var namedAsking = []struct{ element, field string }{
 func (p *Payment) carried(from *party, of accountNumbers) error {
 	m := p.composed(from, of, 1, p.CreatedAt)
 	Addressed(p.Rail, m)
-	err := iso20022.Check(Profiles[p.Rail], m)
+	return p.notCarried(iso20022.Check(Profiles[p.Rail], m))
+}
+
+// notCarried returns the fault of a message that its network would refuse, and any other error as it is.
+func (p *Payment) notCarried(err error) error {
 	var wrong *iso20022.FieldError
 	if !errors.As(err, &wrong) {
 		return err
@@ -197,6 +201,17 @@ func (p *Payment) carried(from *party, of accountNumbers) error {
 	}
 	return fault.Field("payment", field, problemOf(wrong.Reason),
 		"cannot be sent over "+string(p.Rail)+": "+wrong.Reason)
+}
+
+// ownPartyRefused reports whether a network refuses what a message says of our customer. All else of it was
+// tried when the payment was accepted; an address may be another one since.
+func (p *Payment) ownPartyRefused(err error) bool {
+	element := "/Dbtr/"
+	if p.Asks() {
+		element = "/Cdtr/"
+	}
+	var wrong *iso20022.FieldError
+	return errors.As(err, &wrong) && strings.Contains(wrong.Path, element)
 }
 
 // problemOf tells from a network's reason whether a text is too long for it, or is of another form.
