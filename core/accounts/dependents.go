@@ -87,7 +87,11 @@ func (s *Service) behindTx(ctx context.Context, tx *changes.Tx, was, a *Account,
 		return fault.Field("account", "fboAccountNumber", fault.NoMatch,
 			"must be the number of another account, open and not a Pseudo account itself")
 	}
-	return nil
+	if tx.Approved() && behind.UID != draft.Behind { // another account has the number by now
+		return changes.ErrStale
+	}
+	draft.Behind = behind.UID
+	return tx.Keep(draft)
 }
 
 // inFrontTx returns ErrInFront if an open Pseudo account stands in front of this one.

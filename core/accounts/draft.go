@@ -34,6 +34,7 @@ type Draft struct {
 	// replaces all; nil: not given
 	AdditionalAttributes []customers.Attribute `json:"additionalAttributes,omitzero"`
 
+	Behind UID `json:"behind,omitzero"` // that had the FBO number when it was asked for; 0 in a request
 	// Older says that the draft comes from an interface with one switch for wires and none for ACH: its
 	// switch means domestic wires, and an ACH company id switches ACH on.
 	Older bool `json:"older,omitzero"`

@@ -733,6 +733,38 @@ func TestOfTwoChangesOneSeesTheOther(t *testing.T) {
 // dual makes a customer whose changes need a second person.
 func dual(c *customers.Customer) { c.Access.CustomerDualApproval = true }
 
+// A Pseudo account stands in front of the account that people approved, not of another one that has its number
+// by then.
+func TestAPseudoAccountStandsBeforeTheAccountThatWasApproved(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	of := bank.Customer(dual)
+	asked, other, pseudo := bank.Account(of), bank.Account(of), bank.Account(of)
+	put := func(before accounts.UID, meanwhile func()) error {
+		t.Helper()
+		out, err := bank.Accounts.Change(bank.Staff(), of.UID, pseudo.UID, accounts.Draft{
+			SubType: gives(accounts.Pseudo), FBONumber: given.Of(coretest.AccountNumber(before)),
+		}, changes.RequestOptions{})
+		if err != nil || out.Approval == 0 {
+			t.Fatal(out, err)
+		}
+		meanwhile()
+		_, err = bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
+		if err != nil {
+			_, refused := bank.Changes.Refuse(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
+			err = errors.Join(err, refused)
+		}
+		return err
+	}
+	err := put(asked.UID, func() { bank.Renumber(asked.UID, other.UID) })
+	if !errors.Is(err, changes.ErrStale) {
+		t.Errorf("approved after another account got the number: %v", err)
+	}
+	if err := put(asked.UID, func() {}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTwoPeopleOpenAndChangeAnAccount(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

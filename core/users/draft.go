@@ -26,6 +26,8 @@ type Draft struct {
 	ExternalReferenceID given.Text                 `json:"externalReferenceId,omitzero"`
 	RoleNames           given.Value[[]string]      `json:"roleNames,omitzero"`
 	Limits              given.Value[[]LimitsDraft] `json:"applicationLimits,omitzero"`
+
+	Roles []roles.UID `json:"roles,omitzero"` // that had the names when they were asked for; nil in a request
 }
 
 // LimitsDraft is what a request says about a person's own limits in one application.

@@ -23,6 +23,17 @@ func (s *Service) furnishTx(ctx context.Context, tx *changes.Tx, p *person, draf
 			return err
 		}
 		p.take(all)
+		uids := make([]roles.UID, len(all))
+		for i, r := range all {
+			uids[i] = r.UID
+		}
+		if tx.Approved() && !slices.Equal(uids, draft.Roles) { // another role has a name by now
+			return changes.ErrStale
+		}
+		draft.Roles = uids
+		if err := tx.Keep(draft); err != nil {
+			return err
+		}
 		for _, r := range all {
 			if !slices.Contains(was.Roles, r.Name) && r.Beyond(tx.Caller) {
 				return ErrBeyond

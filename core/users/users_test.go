@@ -889,6 +889,50 @@ func TestARepeatedKeyMakesOneUser(t *testing.T) {
 	}
 }
 
+// A user gets the roles that people approved, not others that have their names by then.
+func TestAUserGetsTheRolesThatWereApproved(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer(dual)
+	first, asked, wide := bank.Role(customer), bank.Role(customer), bank.Role(customer, paying)
+	u := bank.User(customer, []*roles.Role{first})
+	approve := func(approval int64, err error) error {
+		t.Helper()
+		if err != nil || approval == 0 {
+			t.Fatal(approval, err)
+		}
+		_, err = bank.Changes.Approve(bank.Checker(), changes.UID(approval), changes.RequestOptions{})
+		return err
+	}
+	ask := func() (int64, error) {
+		out, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID,
+			users.Draft{RoleNames: names(asked, first)}, changes.RequestOptions{})
+		return out.Approval, err
+	}
+	rename := func(r *roles.Role, to string) {
+		t.Helper()
+		out, err := bank.Roles.Change(bank.Staff(), customer.UID, r.UID, roles.Draft{Name: given.Of(to)},
+			changes.RequestOptions{})
+		if err := approve(out.Approval, err); err != nil {
+			t.Fatal(err)
+		}
+	}
+	approval, err := ask()
+	rename(asked, "Looks")
+	rename(wide, asked.Name)
+	if err := approve(approval, err); !errors.Is(err, changes.ErrStale) {
+		t.Errorf("approved after another role got the name: %v", err)
+	}
+	_, err = bank.Changes.Refuse(bank.Checker(), changes.UID(approval), changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked.Name = "Looks"
+	if err := approve(ask()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOfTwoChangesOfOneVersionOneIsStale(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
