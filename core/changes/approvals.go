@@ -184,12 +184,12 @@ func (tx *Tx) Withdraw(ctx context.Context, kind string, object fmt.Stringer) er
 }
 
 // LeaveToBank hands the approvals of a customer to the bank, when the customer moves to another partner: the
-// new partner neither sees them, with what the former one wrote, nor decides on them. It marks those that are
-// open, and the last one: with it all before are left to the bank (notFormer), of which there may be very
-// many.
+// new partner neither sees them, with what the former one wrote, nor decides on them, and they take no more
+// room of whoever asked for them (RoomTx). It marks those that are open, and the last one: with it all before
+// are left to the bank (notFormer), of which there may be very many.
 func (tx *Tx) LeaveToBank(ctx context.Context, customer int64) error {
 	_, err := tx.NewRaw(
-		`UPDATE approvals SET former = true, decides = ?0, maker_reach = ?0 WHERE tenant = ?1 AND uid IN (
+		`UPDATE approvals SET former = true, decides = ?0, maker_reach = ?0, maker_party = 0 WHERE tenant = ?1 AND uid IN (
 			SELECT o.uid FROM approvals AS o WHERE o.tenant = ?1 AND o.customer = ?2 AND o.status = ?3
 			UNION SELECT max(l.uid) FROM approvals AS l WHERE l.tenant = ?1 AND l.customer = ?2)`,
 		access.OfBank, tx.Caller.Tenant, customer, Open).Exec(ctx)

@@ -7,6 +7,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/given"
 )
 
 // leave leaves changes that nobody has decided on: of a program, for whom they count.
@@ -71,4 +72,24 @@ func TestOpenChangesOfABankAreBoundedTogether(t *testing.T) {
 	o.must(o.asks(o.Staff()))
 	o.leave(10_000, "key", 20)
 	is(t, "the bank", o.asks(o.Staff()), changes.ErrOpen)
+}
+
+// What a customer that has left its partner still waits for takes none of that one's room, which could neither
+// decide on it nor take it back.
+func TestOpenChangesOfACustomerThatLeftAreTheBanks(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	next, partner := o.DownstreamPartner(), o.Partner(o.partner)
+	o.leave(1000, "partner", o.partner.UID)
+	left := o.customer
+	stays := o.Customer(coretest.OwnedBy(o.partner),
+		func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
+	o.person = o.Signatory(stays)
+	is(t, "before", o.asks(partner), changes.ErrOpen)
+	out, err := o.Customers.Change(o.Staff(), left.UID,
+		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
+	o.must(err)
+	o.must(o.approve(o.Checker(), changes.UID(out.Approval)))
+	o.must(o.asks(partner))
+	o.must(o.asks(o.Staff()))
 }

@@ -97,7 +97,7 @@ type BulkFile struct {
 	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
 	UID      FileUID       `bun:"uid,pk" json:"uid"`
 	Customer customers.UID `bun:"customer" json:"-"`
-	Party    customers.UID `bun:"party" json:"-"` // whose share it takes: the customer's partner then, or itself
+	Party    customers.UID `bun:"party" json:"-"` // whose share it takes: see partyOfCustomer, and leaveTx
 	Name     string        `bun:"name" json:"fileName"`
 	Type     FileType      `bun:"type" json:"fileType"`
 	Status   FileStatus    `bun:"status" json:"fileStatus"`

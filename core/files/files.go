@@ -60,6 +60,7 @@ func New(
 		DecidedWith(access.ApproveFiles).Settle(s.settleTx).Partly(s.agreeTx).
 		ByNow(s.takesNow)
 	s.cancel = changes.Declare(all, "cancelFile", fileObject, access.UploadFiles, s.cancelTx)
+	c.OnLeaving(leaveTx)
 	return s
 }
 

@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -105,5 +106,39 @@ func TestWhoOfAFormerPartnerUploadedAFileIsTheBanksToRead(t *testing.T) {
 				told("the approval", a.MakerLogin, a.MakerClient, string(a.Before), string(a.After))
 			}
 		})
+	}
+}
+
+// Files of a customer that has left wait for the bank, and keep its former partner from no upload.
+func TestFilesOfACustomerThatLeftTakeNothingOfItsFormerPartner(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	former, next := b.DownstreamPartner(), b.DownstreamPartner()
+	f := filedAt(t, b, dual, coretest.OwnedBy(former))
+	stays := b.Customer(coretest.OwnedBy(former))
+	b.Account(stays, coretest.Sends)
+	for _, reference := range []string{"1", "2", "3"} {
+		f.uploadBy(b.Partner(former), reference)
+	}
+	f.work()
+	// nine days later people still look at three large payrolls
+	b.Exec(`UPDATE bulk_files SET valid = 1000000, worked_at = worked_at - interval '9 days'
+		WHERE tenant = ? AND status = 'PENDING_APPROVAL'`, b.Tenant)
+	upload := func() error {
+		_, err := f.Files.Upload(b.Partner(former), files.Upload{
+			Customer: stays.UID, Type: files.CSV,
+			Open: files.OpenText("wages.csv", strings.NewReader(header+f.row("9", "10.00"))),
+		}, changes.RequestOptions{})
+		return err
+	}
+	if err := upload(); !errors.Is(err, files.ErrWasted) {
+		t.Fatalf("before: %v", err)
+	}
+	if _, err := f.Customers.Change(f.Staff(), f.of.UID,
+		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := upload(); err != nil {
+		t.Error(err)
 	}
 }

@@ -305,6 +305,13 @@ func (u *unpaid) full() bool {
 const isUnfinished = `status IN ('RECEIVED', 'VALIDATING', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED',
 	'APPROVED', 'PROCESSING')`
 
+// leaveTx gives up the share that unfinished files of a customer take of a partner that it leaves, which can
+// neither approve nor cancel them any more. From then on they take none of anybody's (party 0).
+func leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Customer, _ customers.UID) error {
+	return db.AtCommit(ctx, tx, tx.NewRaw(
+		`UPDATE bulk_files SET party = 0 WHERE tenant = ? AND customer = ? AND `+isUnfinished, c.Tenant, c.UID))
+}
+
 // take returns a number for a new file.
 func (s *Service) take(ctx context.Context, tenant access.Tenant) (uid FileUID, err error) {
 	for range mostTries {
