@@ -30,6 +30,11 @@ const (
 	mostWaiting = 8 // tokens that may wait for one issuer at a time
 
 	shortestRSA = 2048 // bits
+
+	// Whoever makes up a token has it compared with each key that it could be signed with, which costs us as
+	// much as the issuer likes.
+	mostKeys  = 50 // of an issuer, that are kept
+	mostTried = 2  // of the id and the algorithm that a token names
 )
 
 type asideKey struct{}
@@ -198,7 +203,7 @@ func (r *keyring) load(ctx context.Context) (keys map[string][]jose.JSONWebKey, 
 }
 
 // readKeys reads a set of keys, and leaves out those that cannot or must not verify signatures: symmetric and
-// private keys, keys for encryption, keys of unknown types, and keys that are too short.
+// private keys, keys for encryption, keys of unknown types, keys that are too short, and all beyond mostKeys.
 func readKeys(text []byte) (map[string][]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -206,8 +211,11 @@ func readKeys(text []byte) (map[string][]jose.JSONWebKey, error) {
 	if err := json.Unmarshal(text, &set); err != nil {
 		return nil, err
 	}
-	keys := map[string][]jose.JSONWebKey{}
+	keys, kept := map[string][]jose.JSONWebKey{}, 0
 	for _, one := range set.Keys {
+		if kept == mostKeys {
+			break
+		}
 		var key jose.JSONWebKey
 		if err := key.UnmarshalJSON(one); err != nil || key.KeyID == "" || !key.Valid() || !key.IsPublic() ||
 			key.Use != "" && key.Use != "sig" {
@@ -217,8 +225,9 @@ func readKeys(text []byte) (map[string][]jose.JSONWebKey, error) {
 			continue
 		}
 		keys[key.KeyID] = append(keys[key.KeyID], key)
+		kept++
 	}
-	if len(keys) == 0 {
+	if kept == 0 {
 		return nil, errors.New("none of them can check a signature")
 	}
 	return keys, nil

@@ -2,12 +2,16 @@ package issuers_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 
 	"bankgraph/core/clients"
 	"bankgraph/core/fault"
@@ -381,5 +385,45 @@ func TestPanicOverAnAnswerIsTheIssuersTrouble(t *testing.T) {
 	p.answer(p.url+"/keys", func(context.Context) ([]byte, error) { panic("a parser's") })
 	if _, err := b.verify(b.token(p)); !errors.Is(err, issuers.ErrUnavailable) {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// A token is compared with few keys, however many an issuer shows: anybody can make up tokens in its name.
+func TestOfManyKeysOfOneIDFewAreTried(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	p := b.provider()
+	b.accept(p)
+	for range 59 {
+		p.newKey(t)
+	}
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.keys[0] = jose.JSONWebKey{Key: other, Algorithm: "RS512"}
+	for i := range p.keys[:4] { // one of another algorithm, and three alike
+		p.keys[i].KeyID = "k"
+	}
+	by := func(i int) string { return b.signed(p.keys[i], "at+jwt", b.claims(p)) }
+	b.refused("of an algorithm that the bank does not accept", by(0))
+	if p.fetches() != 0 {
+		t.Errorf("which asked the issuer: %v", p.asked)
+	}
+	for _, i := range []int{1, 2, 49} {
+		if _, err := b.verify(by(i)); err != nil {
+			t.Errorf("signed with key %d: %v", i, err)
+		}
+	}
+	b.refused("the third key of its id", by(3))
+	b.later(10 * time.Second)
+	b.refused("the issuer's fifty-first key", by(50))
+	ended, end := context.WithCancel(t.Context())
+	end()
+	forged := p.keys[50]
+	forged.KeyID = "k"
+	_, err = b.Clients.Verify(ended, b.signed(forged, "at+jwt", b.claims(p)))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("after the request: %v", err)
 	}
 }

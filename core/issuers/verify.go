@@ -49,11 +49,14 @@ func (s *Service) Verify(ctx context.Context, token, issuer string) (access.Call
 	if why := oddHeader(parsed.Headers[0]); why != "" {
 		return none, never, access.RefuseToken(why)
 	}
+	if !slices.ContainsFunc(trusting.rows, func(r *row) bool { return r.accepts(parsed.Headers[0]) }) {
+		return none, never, unaccepted(parsed.Headers[0])
+	}
 	keys, err := trusting.ring.find(ctx, parsed.Headers[0].KeyID)
 	if err != nil {
 		return none, never, err
 	}
-	standard, ours, err := open(parsed, keys)
+	standard, ours, err := open(ctx, parsed, keys)
 	if err != nil {
 		return none, never, err
 	}
@@ -98,15 +101,34 @@ func (i *Issuer) typed(header jose.Header) string {
 	return "its header's typ is neither at+jwt nor JWT"
 }
 
-// open verifies the signature of a token by one of the keys, and reads its claims. It refuses duplicate
-// claims.
-func open(parsed *jwt.JSONWebToken, keys []jose.JSONWebKey) (standard jwt.Claims, ours claims, err error) {
+// accepts reports whether the bank accepts the algorithm of a header of this issuer.
+func (i *Issuer) accepts(header jose.Header) bool {
+	return slices.Contains(i.Algorithms, jose.SignatureAlgorithm(header.Algorithm))
+}
+
+func unaccepted(header jose.Header) error {
+	return access.RefuseToken("it is signed with " + header.Algorithm +
+		", which the bank does not accept of this issuer")
+}
+
+// open verifies the signature of a token by one of the keys, of which it tries the first few of the token's
+// algorithm, and reads its claims. It refuses duplicate claims.
+func open(
+	ctx context.Context, parsed *jwt.JSONWebToken, keys []jose.JSONWebKey,
+) (standard jwt.Claims, ours claims, err error) {
 	if len(keys) == 0 {
 		return standard, ours, access.RefuseToken("its issuer shows no key of its kid")
 	}
+	tried := 0
 	for _, key := range keys {
 		if key.Algorithm != "" && key.Algorithm != parsed.Headers[0].Algorithm {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return standard, ours, err
+		}
+		if tried++; tried > mostTried {
+			break
 		}
 		if parsed.Claims(key.Key, &standard, &ours, &ours.all) == nil {
 			return standard, ours, nil
@@ -135,11 +157,8 @@ func (s *Service) caller(
 	if why := row.kind(standard, ours); why != "" {
 		return none, access.RefuseToken(why)
 	}
-	if standard.Issuer != row.URL ||
-		!slices.Contains(row.Algorithms, jose.SignatureAlgorithm(header.Algorithm)) {
-		return none,
-			access.RefuseToken("it is signed with " + header.Algorithm +
-				", which the bank does not accept of this issuer")
+	if standard.Issuer != row.URL || !row.accepts(header) {
+		return none, unaccepted(header)
 	}
 	user, err := s.user(ctx, row, ours)
 	if err != nil {
