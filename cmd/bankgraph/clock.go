@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ type clockCommand struct {
 	By     span      `placeholder:"DURATION" help:"Move it on by a duration, such as 72h or 3d."`
 }
 
-// span is a duration, which may be a number of whole days.
+// span is a duration of whole minutes, which may be a number of days.
 type span time.Duration
 
 // UnmarshalText reads a duration such as 1h30m or 5d.
@@ -30,6 +31,9 @@ func (s *span) UnmarshalText(text []byte) error {
 		}
 	}
 	by, err := time.ParseDuration(string(text))
+	if err == nil && by%time.Minute != 0 {
+		err = errors.New("must be whole minutes")
+	}
 	*s = span(by)
 	return err
 }

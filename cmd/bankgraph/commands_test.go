@@ -74,6 +74,10 @@ func TestAClockIsMovedOnTheCommandLine(t *testing.T) {
 	if out := p.ok("clock", "--to", later); strings.TrimSpace(out) < later {
 		t.Errorf("it shows %s, want %s", out, later)
 	}
+	if _, errs, status := p.run("clock", "--by", "90s"); status == 0 ||
+		!strings.Contains(errs, "whole minutes") {
+		t.Errorf("a part of a minute: %d, %s", status, errs)
+	}
 	if _, errs, status := p.run("clock", "--to", "2026-01-01T00:00:00Z"); status != 1 ||
 		!strings.Contains(errs, "must be later") {
 		t.Errorf("back: %d, %s", status, errs)

@@ -162,6 +162,9 @@ var (
 		On("to")
 )
 
+// Farthest is how far a clock may be moved at a time: a year, whichever it is.
+const Farthest = 366 * 24 * time.Hour
+
 // mostAhead bounds how far a clock may be ahead of the machine's.
 const mostAhead = 20 * 365 * 24 * time.Hour
 
@@ -190,7 +193,7 @@ func (s *Service) MoveTx(
 	switch {
 	case !to.After(now) || clock.Target != nil && to.Before(*clock.Target):
 		return Reading{}, ErrBack
-	case to.After(now.AddDate(1, 0, 0)) || to.Sub(machine) > mostAhead:
+	case to.Sub(now) > Farthest || to.Sub(machine) > mostAhead:
 		return Reading{}, ErrFar
 	}
 	_, err := tx.NewUpdate().Model((*row)(nil)).Set("target = ?", to).Where("sc.tenant = ?", tenant).Exec(ctx)

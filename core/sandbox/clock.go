@@ -17,8 +17,7 @@ type Move struct {
 	Minutes int32     `json:"minutes,omitempty"`
 }
 
-// mostMinutes is a year.
-const mostMinutes = 366 * 24 * 60
+const mostMinutes = int32(clock.Farthest / time.Minute)
 
 // check validates the form of a move.
 func (m *Move) check() error {
