@@ -36,9 +36,9 @@ func (tx *Tx) HasRoom(ctx context.Context) (err error) {
 	return err
 }
 
-// RoomTx returns for whom an open change of this caller counts, 0 for the bank's own, until it is left to the
-// bank (LeaveToBank), or ErrOpen if too many
-// wait already. Changes that are proposed at the same time do not see each other, so there may be a few more.
+// RoomTx returns for whom an open change of this caller counts until it is left to the bank (LeaveToBank), 0
+// for the bank's own, or ErrOpen if too many wait already. Changes that are proposed at the same time do not
+// see each other, so there may be a few more.
 func RoomTx(ctx context.Context, tx bun.IDB, by access.Caller) (party int64, err error) {
 	if party, err = partyTx(ctx, tx, by); err != nil {
 		return 0, err
