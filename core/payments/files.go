@@ -72,18 +72,16 @@ type waitingEntry struct {
 	BankName string  `bun:"bank_name"`
 }
 
-// waitingForFile is what waits for a file, by a time, with the origin of each: since when, and whether it is
-// one of the bank's own entries, or a return made on request.
-func waitingForFile(now string) string {
-	return `(SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL
-		  AND file IS NULL
+// waitingForFile is what waits for a file, with the origin of each: since when, and whether it is one of the
+// bank's own entries, or a return made on request. Prenotes may wait from a later time on.
+const waitingForFile = `FROM (SELECT origin, taken_at, true AS sent FROM ach_entries
+		  WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
 		UNION ALL SELECT origin, returned_at, false FROM ach_received
 		  WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
 		UNION ALL SELECT origin, asked_at, false FROM ach_reversals
 		  WHERE tenant = $1 AND file IS NULL AND answered_at IS NULL
 		UNION ALL SELECT origin, send_at, true FROM ach_prenotes
-		  WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at <= ` + now + `::timestamptz) AS w`
-}
+		  WHERE tenant = $1 AND file IS NULL AND NOT withdrawn) AS w`
 
 // filledBy is when a file is made of what waits for it, at the latest, if the last window began at a time.
 func filledBy(window string) string {
@@ -96,9 +94,9 @@ var (
 	// request get a file of their own at once while the day has enough files left ($5); then they wait for a
 	// window, the last of which began at $7. Everything of an origin that has no files left until the next
 	// window ($6) waits. $2 and $3 are those of sendable.
-	findingOrigin = db.NewQuery[Entry](`SELECT w.origin FROM ` + waitingForFile("$3") + `
+	findingOrigin = db.NewQuery[Entry](`SELECT w.origin ` + waitingForFile + `
 		LEFT JOIN ach_origins AS o ON o.tenant = $1 AND o.origin = w.origin AND o.day = $4::date
-		WHERE (` + filledBy("$7") + ` <= $3::timestamptz
+		WHERE w.taken_at <= $3::timestamptz AND (` + filledBy("$7") + ` <= $3::timestamptz
 			OR NOT EXISTS (SELECT FROM payments AS pay WHERE pay.rail = 'ACH' AND ` + sendable + `))
 		  AND coalesce(o.files, 0) < CASE WHEN w.sent OR w.taken_at < $7::timestamptz THEN $6::int ELSE $5::int END
 		  AND w.origin > $8::text

@@ -38,8 +38,8 @@ var findingUpcoming = db.NewQuery[upcoming](`SELECT
 	  AND settles_at > $2) AS takes_back,
 	(SELECT min(send_at) FROM ach_prenotes WHERE tenant = $1 AND file IS NULL AND NOT withdrawn
 	  AND send_at > $2) AS prenotes,
-	(SELECT min(` + filledBy("$6") + `) FROM ` + waitingForFile("$2") + `
-	  WHERE ` + filledBy("$6") + ` > $2) AS filled_by,
+	(SELECT min(` + filledBy("$6") + `) ` + waitingForFile + `
+	  WHERE w.taken_at <= $2 AND ` + filledBy("$6") + ` > $2) AS filled_by,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED'
 	  AND ` + dueKind + ` = 'BOOK' AND payment_date > $3::date) AS book,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED'
