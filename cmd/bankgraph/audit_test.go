@@ -229,7 +229,7 @@ func TestFailingTicksAreTriedAgain(t *testing.T) {
 // with the payments of its life.
 func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	t.Parallel()
-	p := onData(t)
+	p := onDemo(t)
 	s := p.serve()
 	kept := filepath.Join(strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATA="), "audit-checkpoints.jsonl")
 	last := 0

@@ -72,10 +72,10 @@ func newPosting(m *meters) *posting {
 	p := &posting{
 		of: map[string]*posts{}, banks: map[string]backlog{},
 		waiting: prometheus.NewDesc("bankgraph_webhook_deliveries_waiting",
-			"Deliveries to active webhooks that wait to be posted, for the first time or again; "+
-				"10,000 at most.", labels, nil),
+			"Deliveries to active webhooks of active customers that wait to be posted, for the first time or "+
+				"again; 10,000 at most.", labels, nil),
 		parked: prometheus.NewDesc("bankgraph_webhook_deliveries_parked",
-			"Deliveries to active webhooks that were given up; 10,000 at most.", labels, nil),
+			"Deliveries to active webhooks of active customers that were given up; 10,000 at most.", labels, nil),
 		age: prometheus.NewDesc("bankgraph_webhook_oldest_seconds",
 			"How long ago the oldest delivery was made that waits.", labels, nil),
 	}

@@ -289,7 +289,7 @@ func TestServeOutlivesTheReaderOfItsLog(t *testing.T) {
 // bank's.
 func TestADataFolderThatEverybodyMayWriteIsTold(t *testing.T) {
 	t.Parallel()
-	p := onData(t)
+	p := onDemo(t)
 	data := strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATA=")
 	if err := os.Chmod(data, 0o777); err != nil { //nolint:gosec // that is what is tried
 		t.Fatal(err)

@@ -21,9 +21,8 @@ func TestNothingIsLostOrDoneTwiceWhenServeEndsUnderLoad(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			p := onData(t)
-			p.settings = append(p.settings, "BANKGRAPH_DEMO_CUSTOMERS=50", "BANKGRAPH_RATE=0",
-				"BANKGRAPH_TENANT_RATE=0")
+			p := onDemo(t)
+			p.settings = append(p.settings, "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0")
 			s := p.serve("--public-url", "http://bank.example")
 			writer := &keyedWriter{
 				t: t, token: s.token(sandbox, "demo-staff", "demo-staff-secret"), answers: map[string]string{},

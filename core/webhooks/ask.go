@@ -179,7 +179,8 @@ func (s *Service) resendTx(
 	return Asked{d.UID}, tx.Record(ctx, changes.Change{UID: d.UID, Customer: int64(d.Customer)})
 }
 
-// Backlog is how far a bank is behind with posting to its active webhooks.
+// Backlog is how far a bank is behind with posting to its active webhooks, but those of customers that are not
+// active: nothing is posted to them meanwhile.
 type Backlog struct {
 	Waiting int64         `bun:"waiting"` // up to MostCounted
 	Parked  int64         `bun:"parked"`  // likewise
@@ -190,9 +191,9 @@ type Backlog struct {
 const MostCounted = 10_000
 
 // backlog reads how far the bank $1 is behind, each webhook by indexes of what waits and what is parked. Of a
-// webhook the first hundred that are due tell how old what waits is.
+// webhook the first hundred that are due tell how old what waits is. $2 is customers.Working.
 var backlog = db.NewQuery[behind](fmt.Sprintf(`WITH hooks AS (
-	  SELECT uid FROM webhooks WHERE tenant = $1 AND status = 'Active')
+	  SELECT w.uid FROM webhooks AS w WHERE w.tenant = $1 AND w.status = 'Active' AND %[2]s)
 	SELECT (SELECT count(*) FROM (SELECT FROM hooks CROSS JOIN LATERAL (SELECT FROM webhook_deliveries AS d
 	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'WAITING' LIMIT %[1]d) AS d
 	    LIMIT %[1]d) AS w)
@@ -203,7 +204,7 @@ var backlog = db.NewQuery[behind](fmt.Sprintf(`WITH hooks AS (
 	(SELECT min(d.created_at) FROM hooks CROSS JOIN LATERAL (SELECT created_at FROM webhook_deliveries AS d
 	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'WAITING' ORDER BY d.due_at, d.uid
 	    LIMIT 100) AS d)
-	  AS oldest`, MostCounted))
+	  AS oldest`, MostCounted, ofWorking("$1", "SELECT unnest($2::text[])")))
 
 type behind struct {
 	Backlog `bun:",extend"`
@@ -217,7 +218,7 @@ func (s *Service) Backlog(ctx context.Context) (*Backlog, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.ReadPrimary(ctx, s.db, backlog, caller.Tenant)
+	rows, err := db.ReadPrimary(ctx, s.db, backlog, caller.Tenant, db.Texts(customers.Working))
 	if err != nil {
 		return nil, err
 	}

@@ -660,6 +660,10 @@ func TestTheBacklogTellsWhatWaitsAndWhatIsParked(t *testing.T) {
 	if b, err := h.Webhooks.Backlog(h.operator); err != nil || b.Waiting != 1 || b.Parked != 0 {
 		t.Errorf("then %+v, %v", b, err)
 	}
+	h.Exec("UPDATE customers SET status = 'Suspended' WHERE tenant = ? AND uid = ?", h.Tenant, h.payer.UID)
+	if b, err := h.Webhooks.Backlog(h.operator); err != nil || *b != (webhooks.Backlog{}) {
+		t.Errorf("while nothing is posted to its customer %+v, %v", b, err)
+	}
 }
 
 // What waits for a webhook that is disabled is kept as long as what was given up: then nobody enables it any
