@@ -67,8 +67,11 @@ func ask(books *ledger.Service, url string) (*asked, error) {
 	rows, _ := a.pool.Query(context.Background(), `SELECT table_name FROM information_schema.columns
 		WHERE table_schema = 'public' AND column_name = 'tenant' ORDER BY table_name`)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(tables) < 10 {
-		return nil, fmt.Errorf("found no tables: %v %w", tables, err)
+	if err == nil && len(tables) < 10 {
+		err = fmt.Errorf("found few tables: %v", tables)
+	}
+	if err != nil {
+		return nil, err
 	}
 	parts := make([]string, len(tables))
 	for i, name := range tables {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
@@ -36,13 +38,14 @@ func (s *sender) move(t *testing.T, to string) {
 	}
 }
 
-// holdElsewhere holds what is held on an account on another one, as an older release did.
-func (s *sender) holdElsewhere(from, to accounts.UID) {
+// holdElsewhere holds the money of payments on another account than the payer's, as an older release did.
+func (s *sender) holdElsewhere(on accounts.UID, of ...payments.UID) {
 	s.Exec(`WITH moved AS (UPDATE holds SET account = ?0
-			WHERE tenant = ?1 AND account = ?2 AND state = 'OPEN' RETURNING amount),
-		less AS (UPDATE balances SET held = 0 WHERE tenant = ?1 AND account = ?2)
-		UPDATE balances SET held = (SELECT sum(amount) FROM moved) WHERE tenant = ?1 AND account = ?0`,
-		to, s.Tenant, from)
+			WHERE tenant = ?1 AND payment IN (?3) AND state = 'OPEN' RETURNING amount),
+		less AS (UPDATE balances SET held = held - (SELECT sum(amount) FROM moved)
+			WHERE tenant = ?1 AND account = ?2)
+		UPDATE balances SET held = held + (SELECT sum(amount) FROM moved) WHERE tenant = ?1 AND account = ?0`,
+		on, s.Tenant, s.from.UID, bun.List(of))
 }
 
 // An entry that cannot leave, for whatever reason, makes nothing of others late: neither their entries nor
@@ -51,19 +54,19 @@ func TestAnEntryThatCannotLeaveMakesNothingOfOthersLate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		within time.Duration // where it may still be sent
-		keep   func(*testing.T, *sender)
+		keep   func(*testing.T, *sender, payments.UID)
 	}{
-		"its customer is suspended": {0, func(t *testing.T, other *sender) {
+		"its customer is suspended": {0, func(t *testing.T, other *sender, _ payments.UID) {
 			t.Helper()
 			if _, err := other.Customers.Suspend(other.Staff(), other.from.Customer,
 				changes.RequestOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		"another account holds its money": {0, func(_ *testing.T, other *sender) {
-			other.holdElsewhere(other.from.UID, other.Account(other.Customer(), coretest.Holding(1_000_00, 0)).UID)
+		"another account holds its money": {0, func(_ *testing.T, other *sender, stays payments.UID) {
+			other.holdElsewhere(other.Account(other.Customer(), coretest.Holding(1_000_00, 0)).UID, stays)
 		}},
-		"its money is not held": {time.Minute, func(_ *testing.T, other *sender) {
+		"its money is not held": {time.Minute, func(_ *testing.T, other *sender, _ payments.UID) {
 			other.Exec(`UPDATE balances SET held = 0 WHERE tenant = ? AND account = ?`, other.Tenant, other.from.UID)
 		}},
 	} {
@@ -73,7 +76,7 @@ func TestAnEntryThatCannotLeaveMakesNothingOfOthersLate(t *testing.T) {
 			of := s.Customer()
 			other := &sender{s.Bank, s.Account(of, coretest.Holding(1_000_00, 0), coretest.Sends), s.Contact(of)}
 			stays := other.send(t, other.order("250.00", economy))
-			c.keep(t, other)
+			c.keep(t, other, stays.UID)
 			back, beside := s.debit(t), s.send(t, s.order("400.00", economy))
 			s.move(t, "2026-11-24 09:00")
 			if got := s.life(t, stays.UID); !strings.HasSuffix(got, "QUEUED") {
@@ -104,12 +107,13 @@ func TestAnEntryThatCannotLeaveMakesNothingOfOthersLate(t *testing.T) {
 // However many payments of a customer cannot be sent, the others are.
 func TestPaymentsThatCannotLeaveKeepNoneOfTheirCustomerFromBeingSent(t *testing.T) {
 	t.Parallel()
-	for name, keep := range map[string]func(*sender, *accounts.Account){
-		"another account holds their money": func(s *sender, of *accounts.Account) {
-			s.holdElsewhere(of.UID, s.Account(s.Customer(), coretest.Holding(1_000_00, 0)).UID)
+	for name, keep := range map[string]func(*sender, []payments.UID){
+		"another account holds their money": func(s *sender, all []payments.UID) {
+			s.holdElsewhere(s.Account(s.Customer(), coretest.Holding(1_000_00, 0)).UID, all...)
 		},
-		"their account is kept elsewhere": func(s *sender, of *accounts.Account) {
-			s.Exec(`UPDATE accounts SET system_of_record = 'External' WHERE tenant = ? AND uid = ?`, s.Tenant, of.UID)
+		"their account is kept elsewhere": func(s *sender, _ []payments.UID) {
+			s.Exec(`UPDATE accounts SET system_of_record = 'External' WHERE tenant = ? AND uid = ?`, s.Tenant,
+				s.from.UID)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,10 +122,11 @@ func TestPaymentsThatCannotLeaveKeepNoneOfTheirCustomerFromBeingSent(t *testing.
 			full := s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
 				coretest.Holding(1_000_00, 0), coretest.Sends)
 			other := &sender{s.Bank, full, s.to}
-			for range 250 {
-				other.send(t, other.order("1.00", byWire))
+			stay := make([]payments.UID, 250)
+			for i := range stay {
+				stay[i] = other.send(t, other.order("1.00", byWire)).UID
 			}
-			keep(s, full)
+			keep(other, stay)
 			beside := s.send(t, s.order("400.00", byWire))
 			s.run(t)
 			if got := s.life(t, beside.UID); got == "QUEUED" {

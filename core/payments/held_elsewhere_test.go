@@ -15,10 +15,7 @@ func TestAPaymentWhoseMoneyAnotherAccountHoldsIsCancelled(t *testing.T) {
 	s := newSender(t)
 	other := &sender{s.Bank, s.Account(s.Customer(), coretest.Holding(1_000_00, 0), coretest.Sends), s.to}
 	made, beside := s.send(t, s.order("250.00", byWire)), s.send(t, s.order("400.00", byWire))
-	s.Exec(`WITH moved AS (UPDATE holds SET account = ?0 WHERE tenant = ?1 AND payment = ?2 RETURNING amount),
-		less AS (UPDATE balances SET held = held - amount FROM moved WHERE tenant = ?1 AND account = ?3)
-		UPDATE balances SET held = amount FROM moved WHERE tenant = ?1 AND account = ?0`,
-		other.from.UID, s.Tenant, made.UID, s.from.UID)
+	s.holdElsewhere(other.from.UID, made.UID)
 	s.run(t)
 	if got := s.life(t, made.UID); got != "QUEUED" {
 		t.Error(got)
