@@ -5,14 +5,20 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/go-chi/chi/v5"
+
 	"bankgraph/core/fault"
 )
 
 type refusedKey struct{}
 
 // Refuse answers a request that is turned away before it reaches its operation: no caller, too many requests,
-// no room. The answer has the envelope of that operation. Whoever refuses sets Retry-After.
+// no room; or after it, when its answer cannot be sent. The answer has the envelope of that operation. Whoever
+// refuses sets Retry-After.
 func (i *Interface) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if at := chi.RouteContext(r.Context()); at != nil { // of an operation that has answered already
+		at.Reset()
+	}
 	i.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 }
 
