@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,6 +59,29 @@ func TestAFileOfNothingButFaultsIsReadNoFurther(t *testing.T) {
 		t.Error(bad.RejectReason)
 	}
 	f.is(mixed, files.PartiallyProcessed, 400, 2100)
+}
+
+// However long the cells of lines with faults are, and whatever they would take as JSON, the bank keeps little
+// of them; what is wrong is told as of any line.
+func TestLinesWithFaultsTakeLittleRoom(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	text := header
+	for n, notes := range []string{"Rent", strings.Repeat("r", 250), strings.Repeat("<", 60_000)} {
+		text += strings.Replace(f.row(strconv.Itoa(n), "0.01"), "Rent", notes, 1)
+	}
+	uid := f.upload(files.CSV, text)
+	f.work()
+	f.is(uid, files.PartiallyProcessed, 1, 2)
+	if got := f.faults(uid); !slices.Equal(got, []string{"3 paymentNotes MAX", "4 paymentNotes MAX"}) {
+		t.Errorf("%q", got)
+	}
+	for i, l := range f.lines(uid) {
+		said, err := f.Files.OrderOf(l)
+		if err != nil || len(l.Draft) > 20_000 || (said == nil) != (i == 2) {
+			t.Errorf("line %d keeps %d bytes: %+v %v", l.Number, len(l.Draft), said, err)
+		}
+	}
 }
 
 // A file is paid to its end although its customer has left the partner whose people uploaded it, before it

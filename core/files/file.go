@@ -220,7 +220,7 @@ type FileLine struct {
 	Draft      []byte          `bun:"draft_sealed,type:bytea"`
 	Payment    payments.UID    `bun:"payment,nullzero"`
 
-	Order *payments.Order `bun:"-"` // what the line says, opened; nil where it could not be read
+	Order *payments.Order `bun:"-"` // what the line says, opened; nil where it could not be read, or was not kept
 }
 
 // Faults returns what is wrong with the line; nil if a payment can be made of it, or was.
@@ -265,13 +265,17 @@ func (l *FileLine) place() seal.Place {
 	return seal.Place{Tenant: int64(l.Tenant), Column: DraftColumn, Row: int64(l.ID)}
 }
 
-// seals seals what the line says; nothing if the line could not be read.
+// mostDraft is how much of a line with faults is kept, in bytes of JSON. Its cells may be as long as the line;
+// of one without faults all fields have bounds far below that.
+const mostDraft = 16 << 10
+
+// seals seals what the line says; nothing if the line could not be read, or says too much with its faults.
 func (l *FileLine) seals(keys *seal.Keys, o *payments.Order) error {
 	if o == nil {
 		return nil
 	}
 	text, err := json.Marshal(o)
-	if err == nil {
+	if err == nil && (l.Status != LineFailed || len(text) <= mostDraft) {
 		l.Draft = keys.Encrypt(string(text), l.place())
 	}
 	return err

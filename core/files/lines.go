@@ -102,7 +102,7 @@ func (s *Service) CountLinesOf(
 	return db.QueueMany(b, text, func(n *db.Count) FileUID { return FileUID(n.Of) }, p...)
 }
 
-// OrderOf opens what a line says; nil if the line could not be read.
+// OrderOf opens what a line says; nil if the line could not be read, or was not kept.
 func (s *Service) OrderOf(l *FileLine) (*payments.Order, error) {
 	if l.Order == nil {
 		if err := l.open(s.keys); err != nil {
