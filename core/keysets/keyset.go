@@ -235,6 +235,19 @@ func (t *table) selected() string {
 	return strings.Join(all, ", ")
 }
 
+// bytes returns how many bytes the sealed values of a row take, which is known without reading them.
+func (t *table) bytes() string {
+	all := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		sealed := c.sealed
+		if c.report {
+			sealed += "::text"
+		}
+		all[i] = "coalesce(octet_length(" + sealed + "), 0)"
+	}
+	return strings.Join(all, " + ")
+}
+
 // values is a row of a table.
 type values struct {
 	key   string

@@ -34,6 +34,10 @@ func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
 // batch is how many rows one transaction reads, and at most locks, in the first pass over a table.
 const batch = 250
 
+// mostBytes is after how many bytes of sealed values a window ends, however few rows they are: a file of a
+// network takes megabytes.
+const mostBytes = 8 << 20
+
 // Batch is what one transaction did.
 type Batch struct {
 	Moved   int   // rows
@@ -161,7 +165,7 @@ func (s *Service) moveTx(
 	if p.Pass > 1 { // few rows are left to lock
 		size = scanned
 	}
-	rows, last, err := window(ctx, tx, t, caller.Tenant, p.After, size)
+	rows, last, ends, err := window(ctx, tx, t, caller.Tenant, p.After, size)
 	if err != nil {
 		return err
 	}
@@ -174,7 +178,7 @@ func (s *Service) moveTx(
 	did.Moved = moved
 	p.Found, p.LeftOver, p.Moved = p.Found+int64(len(stale)), p.LeftOver+int64(len(stale)-moved),
 		p.Moved+int64(moved)
-	if p.UpdatedAt = s.now(); len(rows) < size {
+	if p.UpdatedAt = s.now(); ends {
 		p.pass(p.UpdatedAt)
 	}
 	if _, err := tx.NewInsert().Model(p).On("CONFLICT (tenant, of) DO UPDATE").Returning("NULL").
@@ -198,19 +202,31 @@ func (s *Service) moveTx(
 	return recordTx(ctx, tx, caller, "endKeyRotation", info, total)
 }
 
-// window returns the next rows of a table, in order of key.
+// window returns the next rows of a table, in order of key: as many as size, or until their sealed values take
+// mostBytes. ends reports that the table has no more.
 func window(
 	ctx context.Context, tx bun.IDB, t *table, bank access.Tenant, after string, size int,
-) (found []values, last string, err error) {
+) (found []values, last string, ends bool, err error) {
 	if after == "" {
 		after = t.first()
 	}
-	text := fmt.Sprintf("SELECT %s FROM %s WHERE tenant = ? AND %s > %s ORDER BY %[3]s LIMIT ?", t.selected(),
-		t.name, t.key, t.cast("?"))
-	if found, err = read(ctx, tx, t, text, bank, after, size); err == nil && len(found) > 0 {
-		after = found[len(found)-1].key
+	text := fmt.Sprintf(`SELECT %s FROM %s WHERE tenant = ?0 AND %s > %s AND %[3]s <= (
+		  SELECT max(key) FROM (
+		    SELECT key, sum(bytes) OVER (ORDER BY key) - bytes AS ahead FROM (
+		      SELECT %[3]s AS key, %[5]s AS bytes FROM %[2]s WHERE tenant = ?0 AND %[3]s > %[4]s
+		      ORDER BY %[3]s LIMIT ?2) AS next) AS summed WHERE ahead < ?3)
+		ORDER BY %[3]s`, t.selected(), t.name, t.key, t.cast("?1"), t.bytes())
+	if found, err = read(ctx, tx, t, text, bank, after, size, mostBytes); err != nil {
+		return nil, "", false, err
 	}
-	return found, after, err
+	bytes := 0
+	for _, v := range found {
+		for _, pair := range v.pairs {
+			bytes += len(pair[0])
+		}
+		after = v.key
+	}
+	return found, after, len(found) < size && bytes < mostBytes, nil
 }
 
 func read(

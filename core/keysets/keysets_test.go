@@ -27,6 +27,7 @@ import (
 	"bankgraph/core/keysets"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
+	"bankgraph/core/payments"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -374,6 +375,34 @@ func TestAMoveThatIsCutOffGoesOn(t *testing.T) {
 	}
 	if entries := h.entries(); !slices.Equal(entries, []string{"beginKeyRotation", "endKeyRotation"}) {
 		t.Errorf("the record says %v", entries)
+	}
+	h.retire()
+}
+
+// A network's file takes megabytes. However many there are, a transaction moves few of them, and a proof reads
+// few at a time.
+func TestAMoveTakesNoMoreThanSomeMegabytesAtATime(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	const many, size = 7, 3 << 20
+	file := strings.Repeat("9", size)
+	for id := range int64(many) {
+		at := seal.Place{Tenant: int64(h.Tenant), Column: payments.BodyColumn, Row: id + 1}
+		h.Exec(`INSERT INTO network_messages (tenant, id, rail, direction, kind, message_id, body, at)
+			VALUES (?, ?, 'ACH', 'OUT', 'NACHA', ?, ?, now())`, h.Tenant, at.Row, at.Row, h.Keys.Encrypt(file, at))
+	}
+	h.promoted()
+	largest := 0
+	for done := false; !done; {
+		did, err := h.Keysets.Move(h.operator)
+		h.must(err)
+		done, largest = did.Done, max(largest, did.Moved)
+	}
+	if largest != 3 {
+		t.Errorf("%d were moved at a time", largest)
+	}
+	if left := h.left(); left != nil {
+		t.Errorf("left: %+v", left)
 	}
 	h.retire()
 }

@@ -15,7 +15,7 @@ type Left struct {
 	Rows int
 }
 
-// scanned is how many rows one statement of a proof reads.
+// scanned is how many rows one statement of a proof reads, at most.
 const scanned = 1000
 
 // Prove reads every row of the caller's bank that holds a sealed value, and returns for each table how many
@@ -28,7 +28,7 @@ func (s *Service) Prove(ctx context.Context) (left []Left, looked int, err error
 	for i := range tables {
 		t, n, after := &tables[i], 0, ""
 		for {
-			rows, last, err := window(ctx, s.db, t, caller.Tenant, after, scanned)
+			rows, last, ends, err := window(ctx, s.db, t, caller.Tenant, after, scanned)
 			if err != nil {
 				return nil, looked, fmt.Errorf("look for old keys in %s of bank %d: %w", t.name, caller.Tenant, err)
 			}
@@ -38,7 +38,7 @@ func (s *Service) Prove(ctx context.Context) (left []Left, looked int, err error
 				}
 			}
 			looked, after = looked+len(rows), last
-			if len(rows) < scanned {
+			if ends {
 				break
 			}
 		}
