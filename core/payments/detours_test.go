@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -546,7 +547,8 @@ func TestANamedFeeCountsForWhoPays(t *testing.T) {
 	}
 }
 
-// A series' fee that the request names counts where its amount is changed, as it does where it is begun.
+// A series' fee that the request names counts where its amount is changed, as it does where it is begun; also
+// once a payment of it could not be made.
 func TestANamedFeeCountsInChangesOfASeries(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -559,16 +561,23 @@ func TestANamedFeeCountsInChangesOfASeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	series := s.shows(t, out.Result.UID).Recurrence
-	for _, c := range []struct {
-		amount string
-		fits   bool
-	}{{"40.01", false}, {"40.00", true}} {
-		_, err := s.Payments.ChangeRecurrence(who, series, payments.RecurrenceDraft{Amount: c.amount},
+	change := func(amount string, fits bool) {
+		t.Helper()
+		_, err := s.Payments.ChangeRecurrence(who, series, payments.RecurrenceDraft{Amount: amount},
 			changes.RequestOptions{})
-		if c.fits != (err == nil) || err != nil && !errors.Is(err, payments.ErrOwnLimit) {
-			t.Errorf("%s: %v", c.amount, err)
+		if fits != (err == nil) || err != nil && !errors.Is(err, payments.ErrOwnLimit) {
+			t.Errorf("%s: %v", amount, err)
 		}
 	}
+	change("40.01", false)
+	change("40.00", true)
+	s.Exec(`UPDATE contacts SET status = 'Pending' WHERE tenant = ?`, s.Tenant)
+	s.through(t, "2026-11-20 23:00")
+	if got := s.of(t, series); !strings.HasSuffix(got, string(payments.StatusValidationFailure)) {
+		t.Fatal(got)
+	}
+	change("40.01", false)
+	change("39.00", true)
 }
 
 // Who may not keep rules of positive pay does not switch them off.

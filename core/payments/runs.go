@@ -312,6 +312,7 @@ func (s *Service) alike(
 	another := &Payment{
 		Tenant: p.Tenant, UID: uid, Customer: p.Customer, Direction: p.Direction, EntryType: p.EntryType,
 		Rail: p.Rail, Speed: p.Speed, Minor: r.Minor, Currency: p.Currency, Date: *r.Next,
+		CustomFeeMinor: p.CustomFeeMinor, CustomFeeName: p.CustomFeeName,
 		ExternalReferenceID: p.ExternalReferenceID, Notes: p.Notes, Channel: p.Channel,
 		SenderAccount: p.SenderAccount, SenderName: p.SenderName, ReceiverAccount: p.ReceiverAccount,
 		ReceiverCustomer: p.ReceiverCustomer, ReceiverName: p.ReceiverName, CreatedAt: now, UpdatedAt: now,
