@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 )
 
 // Clockwork is work that a bank does by itself.
@@ -88,15 +89,19 @@ func (w Clockwork) until(ctx context.Context, end time.Time) (done int, finished
 	return done, true, err
 }
 
-// Next returns when the next thing is due for the caller's bank after now, at most until a time.
+// Next returns when the next thing is due for the caller's bank after now, at most until a time. It is at the
+// end of a second: what is due within one is done together, however many things that are.
 func (w Clockwork) Next(ctx context.Context, now, until time.Time) (time.Time, error) {
 	for _, ask := range w.Due {
 		next, err := ask(ctx, now)
 		if err != nil {
 			return until, err
 		}
-		if next != nil && next.Before(until) {
-			until = *next
+		if next == nil {
+			continue
+		}
+		if at := clock.UpTo(*next, time.Second); at.Before(until) {
+			until = at
 		}
 	}
 	return until, nil

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/clock"
 	"bankgraph/core/coretest"
 	"bankgraph/core/fault"
+	"bankgraph/core/holds"
 	"bankgraph/core/payments"
 	"bankgraph/core/sandbox"
 )
@@ -22,6 +23,41 @@ import (
 func moveClock(b *coretest.Bank) write {
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Sandbox.MoveClock(ctx, sandbox.Move{Minutes: 60}, with(key)))
+	}
+}
+
+// through moves the bank's clock on by some minutes, as several workers do.
+func through(t *testing.T, b *coretest.Bank, minutes int32) {
+	t.Helper()
+	begins, err := b.Core.Clock.Read(b.Staff())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: minutes},
+		changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	operator := access.Operator(t.Context(), b.Tenant, b.Code, coretest.Zone())
+	var workers sync.WaitGroup
+	for range 3 { // one of them moves it at a time
+		workers.Go(func() {
+			for {
+				reading, err := b.Core.Clock.Read(b.Staff())
+				if err != nil || reading.Target == nil {
+					return
+				}
+				if _, err := b.AdvanceClock(operator); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	ends, err := b.Core.Clock.Read(b.Staff())
+	want := begins.Now.Add(time.Duration(minutes) * time.Minute)
+	if err != nil || !ends.Now.Equal(want) || !ends.Moved {
+		t.Errorf("%+v %v, want %s", ends, err, want)
 	}
 }
 
@@ -59,31 +95,7 @@ func TestAWeekPassesInOneMoveOfTheClock(t *testing.T) {
 		sends("40.11", "Instant",
 			time.Time{}): "QUEUED 18 10:00, SENT 18 10:00, SETTLED 18 10:00, RETURNED 18 10:01",
 	}
-	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 7 * 24 * 60},
-		changes.RequestOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	operator := access.Operator(t.Context(), b.Tenant, b.Code, coretest.Zone())
-	var workers sync.WaitGroup
-	for range 3 { // one of them moves it at a time
-		workers.Go(func() {
-			for {
-				reading, err := b.Core.Clock.Read(b.Staff())
-				if err != nil || reading.Target == nil {
-					return
-				}
-				if _, err := b.AdvanceClock(operator); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	workers.Wait()
-	reading, err := b.Core.Clock.Read(b.Staff())
-	if err != nil || !reading.Now.Equal(coretest.Start.AddDate(0, 0, 7)) || !reading.Moved {
-		t.Errorf("%+v %v", reading, err)
-	}
+	through(t, b, 7*24*60)
 	for uid, want := range all {
 		_, steps, err := b.Payments.Find(b.Staff(), uid)
 		if err != nil {
@@ -98,6 +110,56 @@ func TestAWeekPassesInOneMoveOfTheClock(t *testing.T) {
 		}
 	}
 	b.Prove()
+}
+
+// A clock stops once for what is due within a second, and once in an hour for holds, so that many of them do
+// not make it slow. They expire before anything that is due after them.
+func TestAClockStopsForManyThingsAtOnce(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	b.Directory()
+	of := b.Customer()
+	account := b.Account(of, coretest.Holding(100_00, 0), coretest.Sends)
+	evening := time.Date(2026, 11, 22, 23, 10, 0, 0, coretest.Zone())
+	for n := range 40 {
+		until := evening.Add(time.Duration(n)*time.Minute + time.Duration(n)*time.Microsecond)
+		if _, err := b.Holds.Place(b.Staff(), holds.Draft{Account: account.UID, Amount: "2.50", ExpiresAt: &until},
+			changes.RequestOptions{Reason: "Cheque 12"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent, err := b.Payments.Send(b.Staff(), payments.Order{
+		Sender: payments.Party{UID: account.UID}, Receiver: payments.Receiver{Contact: b.Contact(of).UID},
+		Amount: "100", Currency: "USD", Speed: "Express", ExternalReferenceID: "H",
+		Date: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC),
+	}, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	through(t, b, 5*24*60)
+	var stops, expired int
+	if err := b.DB.NewRaw(`SELECT count(DISTINCT updated_at), count(*) FROM account_holds
+		WHERE tenant = ? AND status = 'Expired'`, b.Tenant).Scan(t.Context(), &stops, &expired); err != nil ||
+		stops != 1 || expired != 40 {
+		t.Errorf("%d holds expired at %d stops (%v)", expired, stops, err)
+	}
+	if p, _, err := b.Payments.Find(b.Staff(), sent.Result.UID); err != nil || p.State != payments.Settled {
+		t.Errorf("%+v %v", p, err)
+	}
+
+	second := coretest.Start.Add(time.Hour)
+	work := core.Clockwork{}
+	for n := range 3 {
+		at := second.Add(-time.Duration(n) * 300 * time.Millisecond)
+		work.Due = append(work.Due, func(context.Context, time.Time) (*time.Time, error) { return &at, nil })
+	}
+	for until, want := range map[time.Time]time.Time{
+		second.Add(time.Hour): second, second: second, second.Add(-time.Minute): second.Add(-time.Minute),
+	} {
+		if next, err := work.Next(t.Context(), coretest.Start, until); err != nil || !next.Equal(want) {
+			t.Errorf("until %s: the next stop is at %s (%v), want %s", until, next, err, want)
+		}
+	}
 }
 
 func TestAClockMovesOnOnlyAndNotTooFarAndNotOfARealBank(t *testing.T) {

@@ -26,6 +26,14 @@ var Tables = db.Tables{
 // Now tells what time it is for a bank.
 type Now func(ctx context.Context, tenant access.Tenant) (time.Time, error)
 
+// UpTo returns the end of the unit of time that a time is in; the time itself where one ends.
+func UpTo(at time.Time, unit time.Duration) time.Time {
+	if begin := at.Truncate(unit); begin.Before(at) {
+		return begin.Add(unit)
+	}
+	return at
+}
+
 // Service keeps the clocks of all banks.
 type Service struct {
 	db      *db.DB

@@ -213,7 +213,8 @@ var findingNext = db.NewQuery[upcoming](
 	`SELECT min(expires_at) AS at FROM account_holds WHERE tenant = $1 AND status = 'Active'
 		AND expires_at > $2`)
 
-// Next returns when the next hold of the caller's bank expires, after a time; nil if none will.
+// Next returns the end of the hour in which the next hold of the caller's bank expires after a time; nil if
+// none will. A clock that is moved needs no stop for each: whatever else it stops for, holds expire first.
 func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -224,5 +225,9 @@ func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
-	return found.Items[0].At, found.Err
+	next := found.Items[0].At
+	if next != nil {
+		*next = clock.UpTo(*next, time.Hour)
+	}
+	return next, found.Err
 }
