@@ -12,6 +12,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/db"
 )
@@ -75,8 +76,16 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 		to = PendingApproval
 	}
 	return c.s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		// it may have left its partner since the file was taken
+		if _, err := c.s.customers.HoldAnyTx(ctx, tx, c.worker, f.Customer); err != nil {
+			return err
+		}
+		by, err := customers.AskerTx(ctx, tx, c.worker, f.Maker, f.Customer)
+		if err != nil {
+			return err
+		}
 		locked := new(BulkFile)
-		err := tx.NewSelect().Model(locked).Where("bf.tenant = ?", f.Tenant).Where("bf.uid = ?", f.UID).
+		err = tx.NewSelect().Model(locked).Where("bf.tenant = ?", f.Tenant).Where("bf.uid = ?", f.UID).
 			Where("bf.attempt = ?", f.Attempt).Where("bf.status = ?", Validating).
 			For("NO KEY UPDATE").Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -91,7 +100,7 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 			}
 		}
 		if to == PendingApproval {
-			_, err := changes.RoomTx(ctx, tx, c.by)
+			_, err := changes.RoomTx(ctx, tx, by)
 			switch {
 			case errors.Is(err, changes.ErrOpen):
 				to, f.RejectReason = Failed, changes.ErrOpen.Message
@@ -101,8 +110,8 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 		}
 		now := *f
 		now.LeasedUntil = nil
-		was.Version = locked.Version
-		now.Version = locked.Version
+		was.Version, was.Party = locked.Version, locked.Party
+		now.Version, now.Party = locked.Version, locked.Party
 		if err := c.s.enterTx(ctx, tx, c.worker, &was, &now, to, c.now); err != nil || to != PendingApproval {
 			return err
 		}
@@ -113,7 +122,7 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 		if f.ByBank {
 			p.By = access.OfBank
 		}
-		_, err = c.s.upload.ProposeTx(ctx, tx, c.by, c.now, uploaded{Type: f.Type, Name: f.Name}, p)
+		_, err = c.s.upload.ProposeTx(ctx, tx, by, c.now, uploaded{Type: f.Type, Name: f.Name}, p)
 		return err
 	})
 }

@@ -36,7 +36,7 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	f, by, err := s.lease(ctx, caller, now)
+	f, err := s.lease(ctx, caller, now)
 	if err != nil || f == nil {
 		return 0, err
 	}
@@ -45,8 +45,7 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 			Faults{{0, "", string(fault.Internal), "the bank could not read the file"}})
 	}
 	c := &checking{
-		s: s, f: f, by: by, worker: caller, now: now,
-		until: time.Now().Add(longestStep),
+		s: s, f: f, worker: caller, now: now, until: time.Now().Add(longestStep),
 	}
 	if err = c.room(ctx); err == nil {
 		err = c.read(ctx)
@@ -93,14 +92,12 @@ func turns(at string) string {
 	  AND o.maker_client = bf.maker_client AND o.maker_login = bf.maker_login) NULLS FIRST`
 }
 
-// lease takes the file that is to be checked next, for some seconds; nil if there is none. It also returns in
-// whose name the payments are. Callers take turns. Of one caller's files the one that was worked on least
-// often is next, so that large and small files take turns.
-func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (
-	f *BulkFile, by access.Caller, err error,
-) {
-	f = new(BulkFile)
-	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+// lease takes the file that is to be checked next, for some seconds; nil if there is none. Callers take turns.
+// Of one caller's files the one that was worked on least often is next, so that large and small files take
+// turns.
+func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (*BulkFile, error) {
+	f := new(BulkFile)
+	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", db.Number(caller.Tenant)).
 			Where("bf.status IN (?)", bun.List([]FileStatus{Received, Validating})).
 			Where("coalesce(bf.leased_until, '-infinity') < clock_timestamp()").
@@ -120,18 +117,15 @@ func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time
 		_, err = db.Raw(tx, `UPDATE bulk_files SET attempt = ?, stalled = ?, worked_at = ?, checked_at = ?,
 			leased_until = clock_timestamp() + ?::interval WHERE tenant = ? AND uid = ?`,
 			f.Attempt, f.Stalled, f.WorkedAt, f.CheckedAt, leaseFor.String(), f.Tenant, f.UID).Exec(ctx)
-		if err == nil {
-			by, err = customers.AskerTx(ctx, tx, caller, f.Maker, f.Customer)
-		}
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, by, nil // there is no file to check
+		return nil, nil // there is no file to check
 	}
 	if err != nil {
-		return nil, by, fmt.Errorf("take a file to check: %w", err)
+		return nil, fmt.Errorf("take a file to check: %w", err)
 	}
-	return f, by, nil
+	return f, nil
 }
 
 // leave gives up the lease of a file, so that others can go on with it.
@@ -179,7 +173,6 @@ func (s *Service) giveBack(ctx context.Context, f *BulkFile) {
 type checking struct {
 	s      *Service
 	f      *BulkFile
-	by     access.Caller // in whose name payments are made
 	worker access.Caller
 	now    time.Time
 	until  time.Time
@@ -307,7 +300,11 @@ func (c *checking) flush(ctx context.Context) error {
 			orders, of = append(orders, one.order), append(of, i)
 		}
 	}
-	planned, err := c.s.payments.Plan(ctx, c.by, c.f.Customer, orders, c.now)
+	by, err := customers.AskerTx(ctx, c.s.db, c.worker, c.f.Maker, c.f.Customer)
+	if err != nil {
+		return err
+	}
+	planned, err := c.s.payments.Plan(ctx, by, c.f.Customer, orders, c.now)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
@@ -16,6 +19,7 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/page"
 	"bankgraph/db"
+	"bankgraph/db/dbtest"
 )
 
 // Who of a former partner uploaded a file, or approved it, the bank alone reads, also once workers have gone
@@ -140,5 +144,57 @@ func TestFilesOfACustomerThatLeftTakeNothingOfItsFormerPartner(t *testing.T) {
 	}
 	if err := upload(); err != nil {
 		t.Error(err)
+	}
+}
+
+// ahead does something once, ahead of the first batch that has a statement with some text.
+type ahead struct {
+	pgx.QueryTracer
+
+	text string
+	once sync.Once
+	do   func()
+}
+
+func (a *ahead) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	for _, query := range data.Batch.QueuedQueries {
+		if strings.Contains(query.SQL, a.text) {
+			a.once.Do(a.do)
+		}
+	}
+	return ctx
+}
+
+func (*ahead) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (*ahead) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+// A file goes on although its customer leaves its partner while it is being checked, and takes no more of what
+// that partner may have waiting.
+func TestAFileGoesOnAlthoughItsCustomerMovesWhileItIsChecked(t *testing.T) {
+	t.Parallel()
+	moving := &ahead{QueryTracer: dbtest.Watch(t), text: "FROM bulk_file_parts"}
+	b := coretest.On(t, dbtest.Owner(dbtest.Shared(t)), dbtest.Unhurried(dbtest.Shared(t)),
+		db.Options{Connections: 8, Tracer: moving})
+	former, next := b.DownstreamPartner(), b.DownstreamPartner()
+	f := filedAt(t, b, dual, coretest.OwnedBy(former))
+	moved := false
+	moving.do = func() {
+		_, err := f.Customers.Change(f.Staff(), f.of.UID,
+			customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
+		if moved = err == nil; !moved {
+			t.Error(err)
+		}
+	}
+	uid := f.uploadBy(b.Partner(former), "1")
+	f.work()
+	f.is(uid, files.PendingApproval, 0, 0)
+	var party, makerParty int64
+	err := b.DB.NewRaw(`SELECT bf.party, a.maker_party FROM bulk_files AS bf
+		JOIN approvals AS a ON a.tenant = bf.tenant AND a.object_uid = bf.uid::text
+		WHERE bf.tenant = ?`, b.Tenant).Scan(t.Context(), &party, &makerParty)
+	if err != nil || !moved || party != 0 || makerParty == int64(former.UID) {
+		t.Errorf("moved %t: the file counts for %d, its approval for %d (%v); the former partner is %s", moved,
+			party, makerParty, err, former.UID)
 	}
 }
