@@ -235,6 +235,11 @@ func TestAnswersOverACHArePlayed(t *testing.T) {
 			if !errors.Is(err, sandbox.ErrUnsent) {
 				t.Error("before its file:", err)
 			}
+			unready := s.send(t, s.order("10.00", economy, repairably, func(o *payments.Order) { o.SECCode = "" }))
+			_, err = s.Sandbox.PlayAnswer(s.Staff(), unready.UID, c.answer, changes.RequestOptions{})
+			if !errors.Is(err, sandbox.ErrUnsent) {
+				t.Error("before its repair:", err)
+			}
 			s.until(t, "2026-11-18 14:00")
 			s.answered(t, p.UID, c.answer)
 			s.until(t, "2026-11-19 09:00")

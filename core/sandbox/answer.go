@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -250,6 +252,8 @@ func (s *Service) answerEntryTx(
 		about.Payment).
 		Scan(ctx, of)
 	switch {
+	case errors.Is(err, sql.ErrNoRows): // it waits for repair, and is no entry yet
+		return Played{}, ErrUnsent
 	case err != nil:
 		return Played{}, err
 	case !slices.Contains([]Verdict{Returned, Noticed}, d.Verdict):
