@@ -91,7 +91,9 @@ func (m *message) place() seal.Place {
 	return seal.Place{Tenant: int64(m.Tenant), Column: BodyColumn, Row: m.ID}
 }
 
-// Send takes a message of a bank and decides what is answered to it. It implements payments.Network.
+// Send takes a message of a bank and decides what is answered to it. It implements payments.Network. It waits
+// for no disk: the bank writes down afterwards that the message was taken, which waits for all that was written
+// before, and hands over again what it has not written down.
 func (s *Service) Send(
 	ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte,
 ) error {
@@ -111,6 +113,9 @@ func (s *Service) Send(
 		return fmt.Errorf("message %s: %w", id, err)
 	}
 	return once(s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
+			return err
+		}
 		return s.answerTx(ctx, tx, now, &message{Tenant: tenant, Rail: over, Asked: id}, played)
 	}))
 }
