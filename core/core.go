@@ -132,7 +132,7 @@ func New(o Options) *Core {
 	c.FX = fx.New(o.DB, o.Keys, c.Customers, c.Limits, c.Changes, c.Clock.Now, o.Market)
 	c.Sandbox = sandbox.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock)
 	c.Screening = screening.New(o.DB, o.Now)
-	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox,
+	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Accounts, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox,
 		c.PositivePay, c.Screening)
 	c.Files = files.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, c.Clock.Now)
 	c.Waterfalls = waterfalls.New(o.DB, o.Keys, c.Payments, c.Changes, c.Clock.Now)

@@ -47,6 +47,7 @@ type Service struct {
 	now       func() time.Time // the machine's
 	clock     clock.Now        // the bank's
 	probes    *probes
+	others    *probes // of numbers that payments name (Tried)
 
 	operations
 }
@@ -56,7 +57,9 @@ func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, keep Keep, now func() time.Time,
 	bank clock.Now,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, keep: keep, now: now, clock: bank, probes: newProbes()}
+	s := &Service{
+		db: d, keys: keys, customers: c, keep: keep, now: now, clock: bank, probes: newProbes(), others: newProbes(),
+	}
 	s.declare(all)
 	return s
 }

@@ -66,6 +66,11 @@ func (p *probes) add(caller access.Caller, times int, now time.Time) (spent bool
 	return false
 }
 
+// Tried counts a number of this bank, or one that could be, which a caller pays to or collects from over a
+// network, and reports whether the caller has named too many within the minute. They count apart from the
+// other numbers, as payments that name too many go on, and end no lookups.
+func (s *Service) Tried(caller access.Caller) (spent bool) { return s.others.add(caller, 1, s.now()) }
+
 // numbering carries out a change that may give an account its number.
 func (s *Service) numbering(
 	ctx context.Context, o *changes.Operation[Draft, Saved], caller access.Caller,

@@ -61,7 +61,7 @@ func (s *Service) mayStillGoTx(
 		return send, nil, err
 	}
 	w := wanted(p)
-	if err := s.othersTx(ctx, tx.Tx, &w, p); err != nil {
+	if err := s.otherTx(ctx, tx.Tx, &w, p); err != nil {
 		return send, nil, err
 	}
 	if f, err = s.gatherTx(ctx, tx.Tx, p.Tenant, w); err != nil {
@@ -70,7 +70,10 @@ func (s *Service) mayStillGoTx(
 	if err := f.switchedOn(p); err != nil {
 		return send, nil, err
 	}
-	return send, f, f.stillElsewhere(s, p)
+	if p.other != nil {
+		err = f.toldAtAnotherBank(s, tx.Caller, p.other)
+	}
+	return send, f, err
 }
 
 // movesIn reports why an account, which a field names, does not let its money move in a currency: the account

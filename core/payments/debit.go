@@ -58,7 +58,7 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	debtor, err := f.receiver(s, creditor, o)
 	if err == nil {
-		err = f.atAnotherBank(s, &debtor)
+		err = f.toldAtAnotherBank(s, by, &debtor)
 	}
 	if err != nil {
 		return nil, err

@@ -198,11 +198,7 @@ func (s *Service) carryOutAll(
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		w := wanted(due...)
-		if err := s.othersTx(ctx, tx, &w, due...); err != nil {
-			return err
-		}
-		f, err := s.gatherTx(ctx, tx, caller.Tenant, w)
+		f, err := s.gatherTx(ctx, tx, caller.Tenant, wanted(due...))
 		if err != nil {
 			return err
 		}
@@ -215,7 +211,7 @@ func (s *Service) carryOutAll(
 		var record []events.Recorded
 		for _, p := range due {
 			was := *p
-			to, reason, err := f.carryOutDue(s, p, caller, now)
+			to, reason, err := f.carryOutDue(p, caller, now)
 			if err != nil {
 				stuck = append(stuck, int64(was.UID))
 				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
@@ -239,7 +235,7 @@ func (s *Service) carryOutAll(
 // carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the
 // payment waits for the network's next day, unless a request that it pays ends before.
 func (f *facts) carryOutDue(
-	s *Service, p *Payment, by access.Caller, now time.Time,
+	p *Payment, by access.Caller, now time.Time,
 ) (to State, reason string, err error) {
 	was := *p
 	p.plan(now)
@@ -253,9 +249,7 @@ func (f *facts) carryOutDue(
 		p.leaves()
 		return Scheduled, "the network settles no more on " + was.Date.Format(time.DateOnly), nil
 	}
-	if err = f.stillElsewhere(s, p); err == nil {
-		to, err = f.carryOut(p, now)
-	}
+	to, err = f.carryOut(p, now)
 	if isFault(err) {
 		p.uncount(f.limits)
 		*p = was

@@ -24,6 +24,9 @@ type facts struct {
 	numbers         map[string]accounts.UID // by hash
 	parties         map[accounts.UID]*party
 	ours            map[string]string // banks of accounts of ours that are named as others', by hash
+	banksOfOurs     map[string]bool   // of banks that payments name, those at which accounts of ours are
+	tried           map[tried]bool    // whether who named the number had named too many before
+	whenItGoes      bool              // whether an account is one of ours is asked when the payment goes
 	charges         map[accounts.UID][]*fees.Charge
 	known           map[contacts.UID]*contact // by UID
 	banks           *db.Many[banks.Ref, banks.Bank]

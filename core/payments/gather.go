@@ -30,9 +30,10 @@ type numbered struct {
 	Hash    []byte       `bun:"number_hash"`
 }
 
-// ourAccount is an account in the books of this bank that a payment takes for one at another bank.
+// ourAccount is an account in the books of this bank that a payment takes for one at another bank, or a bank
+// at which such accounts are.
 type ourAccount struct {
-	Hash []byte `bun:"number_hash"`
+	Hash []byte `bun:"number_hash"` // nil for a bank
 	Bank string `bun:"bank_id"`
 }
 
@@ -49,7 +50,10 @@ var (
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
 	findingOurs = db.NewQuery[ourAccount](`SELECT number_hash, bank_id FROM accounts
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL
-		  AND system_of_record = 'Internal Core' AND status <> 'Pending'`)  // others are reached over networks
+		  AND system_of_record = 'Internal Core' AND status <> 'Pending' -- others are reached over networks
+		UNION ALL SELECT NULL, b.id FROM unnest($3::text[]) AS b(id) WHERE EXISTS (SELECT FROM accounts
+		  WHERE tenant = $1 AND bank_id = b.id AND deleted_at IS NULL
+		    AND system_of_record = 'Internal Core' AND status <> 'Pending')`)
 	readingBank = db.NewQuery[bankApproval](`SELECT c.access_payment_dual_approval AS dual,
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first,
 		  c.access_second_approver_limit AS second, t.currency, t.sandbox, c.swift_code AS bic
@@ -123,6 +127,7 @@ type want struct {
 	banks          []banks.Ref
 	trades         []fx.TradeUID
 	others         []string  // numbers of accounts at other banks
+	othersAt       []string  // those banks, by routing number
 	from, to       time.Time // the days on which limits count; zero if none does
 	houses         []house   // that take part
 	created        int       // of the payments, at most
@@ -209,7 +214,8 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	g := &gathering{want: w, r: r, refs: w.banks, f: &facts{
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
 		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{}, trades: map[fx.TradeUID]*fx.Trade{},
-		used: map[fx.TradeUID]bool{}, ours: map[string]string{}, aside: map[customers.UID]int{},
+		used: map[fx.TradeUID]bool{}, ours: map[string]string{}, banksOfOurs: map[string]bool{},
+		tried: map[tried]bool{}, aside: map[customers.UID]int{},
 		virtual:        map[virtualaccounts.UID]*virtualaccounts.Creditable{},
 		virtualNumbers: map[string]virtualaccounts.UID{},
 	}}
@@ -288,7 +294,7 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 	for _, k := range known.Items {
 		f.known[k.UID], g.refs = k, append(g.refs, k.refs()...)
 		if number, err := s.numberOf(f.tenant, k); err == nil { // else the payment for this contact fails
-			g.others = append(g.others, number)
+			g.others, g.othersAt = append(g.others, number), append(g.othersAt, k.Routing)
 		}
 	}
 	for _, number := range g.others {
@@ -350,7 +356,8 @@ func (g *gathering) lock(ctx context.Context) error {
 	f.books = r.books(b, f.tenant, all, journalsEach*len(g.payers)+g.journals)
 	parties := db.Queue(b, readingParties, f.tenant, all)
 	ours := some(g.otherHashes, func() *db.Rows[ourAccount] {
-		return db.Queue(b, findingOurs, f.tenant, g.otherHashes)
+		slices.Sort(g.othersAt)
+		return db.Queue(b, findingOurs, f.tenant, g.otherHashes, slices.Compact(g.othersAt))
 	})
 	parts := some(g.otherVirtual, func() *db.Rows[virtualaccounts.BankNumber] {
 		return virtualaccounts.BankNumbers(b, f.tenant, g.otherVirtual)
@@ -374,7 +381,11 @@ func (g *gathering) lock(ctx context.Context) error {
 		f.used[t.UID] = true
 	}
 	for _, a := range ours.Items {
-		f.ours[string(a.Hash)] = a.Bank
+		if a.Hash == nil {
+			f.banksOfOurs[a.Bank] = true
+		} else {
+			f.ours[string(a.Hash)] = a.Bank
+		}
 	}
 	for _, v := range parts.Items {
 		f.ours[string(v.Hash)] = v.Bank

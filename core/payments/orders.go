@@ -98,7 +98,7 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	p, sender, err := f.ordered(s, by, o, now)
 	if err == nil {
-		err = f.directed(s, p, o, sender, now)
+		err = f.directed(s, by, p, o, sender, now)
 	}
 	if err != nil {
 		return p, err
@@ -143,10 +143,12 @@ func (f *facts) ordered(
 }
 
 // directed says to whom the payment of an order goes, over which network and on which day.
-func (f *facts) directed(s *Service, p *Payment, o *Order, sender *party, now time.Time) error {
+func (f *facts) directed(
+	s *Service, by access.Caller, p *Payment, o *Order, sender *party, now time.Time,
+) error {
 	to, err := f.receiver(s, sender, o)
 	if err == nil {
-		err = f.atAnotherBank(s, &to)
+		err = f.toldAtAnotherBank(s, by, &to)
 	}
 	if err != nil {
 		return err
@@ -344,35 +346,60 @@ func (f *facts) atAnotherBank(s *Service, to *Receiver) error {
 		s.keys.Hashes(int64(f.tenant), virtualaccounts.NumberColumn, to.Number))
 	for _, hash := range hashes {
 		bank, is := f.ours[string(hash)]
-		bic := to.Bank.BIC[:min(len(to.Bank.BIC), 8)] // of any of its branches
-		if is && (bank == to.Bank.ID || bic != "" && strings.HasPrefix(f.bank.BIC, bic)) {
+		if is && (bank == to.Bank.ID || f.ownBIC(to)) {
 			return ErrOwnAccount
 		}
 	}
 	return nil
 }
 
-// othersTx reads who is on the other side of payments that are about to go over their networks, and has the
-// facts say whether that account is one of this bank by now.
-func (s *Service) othersTx(ctx context.Context, tx bun.Tx, w *want, of ...*Payment) error {
-	var uids []UID
-	for _, p := range of {
-		if p.Rail != rails.Book {
-			uids = append(uids, p.UID)
-		}
+// ownBIC reports whether the bank on the other side is named by this bank's BIC, or that of any of its
+// branches.
+func (f *facts) ownBIC(to *Receiver) bool {
+	bic := to.Bank.BIC[:min(len(to.Bank.BIC), 8)]
+	return bic != "" && strings.HasPrefix(f.bank.BIC, bic)
+}
+
+// tried is a number that somebody names in payments.
+type tried struct{ party, number string }
+
+// toldAtAnotherBank is atAnotherBank for what a caller is told before the payment goes. Outside the bank, who
+// has named too many numbers at this bank hears of none whether it is one of its accounts: the payment is
+// decided when it goes (rest/CONTRACT.md, speeds).
+func (f *facts) toldAtAnotherBank(s *Service, by access.Caller, to *Receiver) error {
+	why := f.atAnotherBank(s, to)
+	here := why != nil || to.Number != "" && (f.banksOfOurs[to.Bank.ID] || f.ownBIC(to))
+	switch {
+	case f.whenItGoes:
+		return nil
+	case by.Reach == access.OfBank || !here:
+		return why
 	}
-	if len(uids) == 0 {
+	it := tried{by.Party(), to.Number}
+	spent, known := f.tried[it]
+	if !known {
+		spent = s.accounts.Tried(by)
+		f.tried[it] = spent
+	}
+	if spent {
+		return nil
+	}
+	return why
+}
+
+// otherTx reads who is on the other side of a payment over a network, and has the facts say whether that
+// account is one of this bank by now.
+func (s *Service) otherTx(ctx context.Context, tx bun.Tx, w *want, p *Payment) error {
+	if p.Rail == rails.Book {
 		return nil
 	}
 	b := db.TxBatch(tx)
-	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, of[0].Tenant, uids)
+	details := db.Queue(b, readingDetails, p.Tenant, []UID{p.UID})
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
-	for _, p := range of {
-		for _, d := range details.Of[p.UID] {
-			s.otherSide(w, p, d)
-		}
+	for _, d := range details.Items {
+		s.otherSide(w, p, d)
 	}
 	return nil
 }
@@ -385,11 +412,11 @@ func (s *Service) otherSide(w *want, p *Payment, d *Details) {
 		return
 	}
 	p.other = &Receiver{Number: number, Bank: ReceiverBank{ID: d.BankID, BIC: d.BankID}}
-	w.others = append(w.others, number)
+	w.others, w.othersAt = append(w.others, number), append(w.othersAt, d.BankID)
 }
 
-// stillElsewhere returns ErrOwnAccount for a payment whose other side has become an account of this bank
-// since the payment was made. It is then refused as one that is made now.
+// stillElsewhere returns ErrOwnAccount for a payment that goes now and whose other side is an account of this
+// bank: it has become one since the payment was made, or who made it was not told.
 func (f *facts) stillElsewhere(s *Service, p *Payment) error {
 	if p.other == nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/clock"
@@ -51,6 +52,7 @@ type Service struct {
 	db        *db.DB
 	keys      *seal.Keys
 	customers *customers.Service
+	accounts  *accounts.Service
 	ledger    *ledger.Service
 	now       clock.Now
 	network   Network
@@ -81,11 +83,11 @@ type Service struct {
 
 // New makes the service.
 func New(
-	d *db.DB, keys *seal.Keys, c *customers.Service, books *ledger.Service, all *changes.Service,
-	now clock.Now, network Network, rules *positivepay.Service, lists *screening.Service,
+	d *db.DB, keys *seal.Keys, c *customers.Service, a *accounts.Service, books *ledger.Service,
+	all *changes.Service, now clock.Now, network Network, rules *positivepay.Service, lists *screening.Service,
 ) *Service {
 	s := &Service{
-		db: d, keys: keys, customers: c, ledger: books, now: now, network: network,
+		db: d, keys: keys, customers: c, accounts: a, ledger: books, now: now, network: network,
 		positivePay: rules, screening: lists, entriesOfFile: mostEntries,
 	}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).

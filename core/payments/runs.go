@@ -156,6 +156,7 @@ func (s *Service) runAll(
 		if err != nil {
 			return err
 		}
+		f.whenItGoes = true
 		var runs, stopped []*run
 		for _, r := range due {
 			switch err := f.draws(s, r, caller, now); {
@@ -461,6 +462,7 @@ func (w *want) orders(o *Order, now time.Time) {
 			w.others = append(w.others, o.Receiver.Number)
 		}
 	}
+	w.othersAt = append(w.othersAt, o.Receiver.Bank.ID)
 	if o.Correspondent != "" {
 		w.banks = append(w.banks, banks.Routing(o.Correspondent))
 	}
