@@ -23,8 +23,8 @@ const (
 var ErrProbes = fault.New(fault.TooMany, "caller.too_many",
 	"too many account numbers were tried out with this API key, try again in a minute")
 
-// probes counts the account numbers that callers try out: those that they look up, and those that they cannot
-// have because another account has them. Whoever goes through numbers must get nowhere.
+// probes counts the account numbers that callers try out: those that they look up, and those that they ask to
+// have and do not get. Whoever goes through numbers must get nowhere.
 type probes struct {
 	mu sync.Mutex
 	by *lru.Cache[prober, probed]
@@ -76,11 +76,12 @@ func (s *Service) numbering(
 	ctx context.Context, o *changes.Operation[Draft, Saved], caller access.Caller,
 	at changes.Target, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
-	if draft.Number.Given && !seal.LooksMasked(draft.Number.Value) && s.probes.add(caller, 0, s.now()) {
+	named := draft.Number.Given && !seal.LooksMasked(draft.Number.Value)
+	if named && s.probes.add(caller, 0, s.now()) {
 		return changes.Outcome[Saved]{}, ErrProbes
 	}
 	out, err := o.Do(ctx, caller, at, draft, options)
-	if errors.Is(err, ErrNumberTaken) {
+	if err != nil && named || errors.Is(err, ErrNumberTaken) { // other faults tell that nobody has the number
 		s.probes.add(caller, 1, s.now())
 	}
 	return out, err

@@ -508,6 +508,33 @@ func TestNumbersAreTriedOutOnlySoOftenInAMinute(t *testing.T) {
 	}
 }
 
+// What is refused for another reason beside a number that could be had leaves no trace, and tells that nobody
+// has the number.
+func TestNumbersBesideOtherFaultsCountAsTriedOut(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner := bank.DownstreamPartner()
+	mine := bank.Account(bank.Customer(coretest.OwnedBy(partner)))
+	caller := bank.Partner(partner)
+	for range 599 {
+		if _, err := bank.Accounts.Lookup(caller, "1", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	try := func() error {
+		_, err := bank.Accounts.Change(caller, 0, mine.UID, accounts.Draft{
+			Number: given.Of("4000900009"), FBONumber: given.Of("4000900008"),
+		}, changes.RequestOptions{})
+		return err
+	}
+	if err := try(); err == nil || errors.Is(err, accounts.ErrProbes) {
+		t.Errorf("the 600th: %v", err)
+	}
+	if err := try(); !errors.Is(err, accounts.ErrProbes) {
+		t.Errorf("after 600: %v", err)
+	}
+}
+
 func TestTheStatesOfAnAccount(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
