@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"bankgraph/core/payments"
+	"bankgraph/core/rails/nacha"
 )
 
 // reads reads a file from the place at which its checking stands, as checking.read does, but for NACHA's
@@ -43,7 +44,19 @@ func readNACHA(text string, _ int64, checked int32, each func(*readPayment) erro
 	if err != nil || len(whole) > 0 {
 		return err
 	}
+	for _, b := range all {
+		paysItself(b)
+	}
 	return readEntries(strings.NewReader(text), all, faulty, checked, each)
+}
+
+// paysItself finds the account of a batch whose last entry is one of the customer's, which has no other.
+func paysItself(b *batch) {
+	own, numbers := &payer{UID: 1, BankID: b.last.Routing, Hash: []byte("own")}, [][]byte(nil)
+	if b.mayBalance() {
+		numbers = [][]byte{own.Hash}
+	}
+	b.payFrom([]*payer{own}, numbers)
 }
 
 // A file may hold anything. It is read to its end or refused; each payment has a line of its own, which is
@@ -238,5 +251,42 @@ func FuzzNACHA(f *testing.F) {
 	for _, text := range []string{"", "FV", "IAT", "710BUS", "716", `*NY\`} {
 		f.Add(strings.Replace(string(abroad), text, strings.Repeat(" ", len(text)), 1))
 	}
-	f.Fuzz(func(t *testing.T, text string) { hold(t, readNACHA, text) })
+	own, err := os.ReadFile("testdata/offset.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, of := range []string{"622", "611090001", "0000245000", "627", "0000443050", "0000001", "0000003"} {
+		for _, is := range []string{of, "x" + of[1:], of[:len(of)-1] + "0"} {
+			f.Add(strings.Replace(string(own), of, is, 1))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		orders := 0
+		for _, s := range hold(t, readNACHA, text) {
+			if s.order != nil {
+				orders++
+			}
+		}
+		all, whole, _, err := readBatches(strings.NewReader(text), &BulkFile{})
+		if err != nil || len(whole) > 0 {
+			return
+		}
+		for _, b := range all {
+			if paysItself(b); !b.Balanced {
+				continue
+			}
+			if orders++; b.Credits != b.Debits || b.last.Wrong != nil || b.doubt > 0 {
+				t.Fatalf("%+v balances itself", b)
+			}
+		}
+		_, _, _ = nacha.ReadAll(strings.NewReader(text), func(_ nacha.Batch, e nacha.Entry) error {
+			if e.Wrong == nil {
+				orders--
+			}
+			return nil
+		})
+		if orders != 0 {
+			t.Fatalf("%d more lines and offsets than entries without faults", orders)
+		}
+	})
 }

@@ -29,11 +29,11 @@ const mostBatches = 10_000
 // batch is a batch of a file, as the first reading finds it.
 type batch struct {
 	FileBatch
-	head nacha.Batch
-	// the last entry, which may be the offset of all others: of the account that they are paid from
-	trace, number, routing string
-	minor                  int64
-	direction              rails.EntryType
+	head   nacha.Batch
+	last   nacha.Entry // which may be the offset of all others: of the account that they are paid from
+	either int64       // cents of entries of which it cannot be read whether they are credits or debits
+	doubt  int         // the line of the first entry of which it cannot be read what it moves; 0 if none
+	unread bool        // amounts could not be read
 }
 
 // batches are the batches of a file, in its order.
@@ -42,7 +42,7 @@ type batches []*batch
 // readBatches reads a NACHA file for the first time: its batches, the faults of the file as a whole, and
 // those of entries.
 func readBatches(from io.Reader, f *BulkFile) (all batches, whole, entries Faults, err error) {
-	_, _, err = nacha.Read(from, func(head nacha.Batch, e nacha.Entry) error {
+	_, _, err = nacha.ReadAll(from, func(head nacha.Batch, e nacha.Entry) error {
 		if len(all) == 0 || all[len(all)-1].head != head {
 			if len(all) == mostBatches {
 				return broken(int32(e.Line), "", fault.Max,
@@ -97,20 +97,28 @@ func newBatch(f *BulkFile, head nacha.Batch, number int32) *batch {
 // both.
 var serviceClasses = map[rails.EntryType]string{"": "200", rails.Credit: "220", rails.Debit: "225"}
 
-// add counts an entry.
+// add counts an entry, also one with faults, as far as it can be read.
 func (b *batch) add(e nacha.Entry) {
-	b.trace, b.number, b.routing, b.minor, b.direction =
-		e.Trace, e.Number, e.Routing, e.Amount.Minor, e.Direction
+	b.last, b.unread = e, b.unread || !sized(e)
+	if b.doubt == 0 && (!sized(e) || e.Direction == "") {
+		b.doubt = e.Line
+	}
 	var hash int64
 	_, _ = fmt.Sscan(strings.TrimLeft(e.Routing[:min(8, len(e.Routing))], "0"), &hash)
 	b.EntryHash = (b.EntryHash + hash) % 10_000_000_000
 	b.Entries += records(e)
-	if e.Direction == rails.Credit {
+	switch e.Direction {
+	case rails.Credit:
 		b.Credits += e.Amount.Minor
-	} else {
+	case rails.Debit:
 		b.Debits += e.Amount.Minor
+	default:
+		b.either += e.Amount.Minor
 	}
 }
+
+// sized reports whether the amount of an entry could be read.
+func sized(e nacha.Entry) bool { return e.Amount.Currency != "" }
 
 // records is how many records an entry has: itself and its addenda. Of a remittance in CTX one counts.
 func records(e nacha.Entry) int32 {
@@ -133,11 +141,24 @@ const (
 	lineOfRemittance = 80
 )
 
-// mayBalance reports whether the last entry may be the offset of all others.
+// mayBalance reports whether the last entry may be the offset of all others, by what can be read of them: it
+// moves what they move together, and none of them is on its side where that can be read.
 func (b *batch) mayBalance() bool {
-	return b.Entries > 1 && b.Credits == b.Debits && b.minor > 0 &&
-		(b.direction == rails.Debit && b.minor == b.Debits ||
-			b.direction == rails.Credit && b.minor == b.Credits)
+	minor := b.last.Amount.Minor
+	others, beside := b.Credits+b.Debits+b.either-minor, int64(0)
+	switch b.last.Direction {
+	case rails.Credit:
+		beside = b.Credits - minor
+	case rails.Debit:
+		beside = b.Debits - minor
+	}
+	switch {
+	case !sized(b.last):
+		return beside == 0
+	case b.unread:
+		return minor > 0 && beside == 0 && others <= minor
+	}
+	return minor > 0 && beside == 0 && others == minor
 }
 
 // payer is an account of the customer that a batch may be paid from.
@@ -166,15 +187,15 @@ var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, a.bank_id, 
 	    AND a.status <> 'Closed' AND a.enable_ach) AS o
 	  WHERE o.company_id = ANY($4::text[])) AS r WHERE r.place <= 2 ORDER BY r.company_id, r.place)`)
 
-// payFrom finds the accounts that batches are paid from: the account of the last entry if that balances the
+// payFrom finds the accounts that batches are paid from: the account of the last entry if that balances all
 // others, else the default offset account of the company id, else the only account that has the id.
 func (s *Service) payFrom(ctx context.Context, f *BulkFile, all batches) error {
 	var hashes [][]byte
 	var ids []string
 	ofNumber := map[*batch][][]byte{}
 	for _, b := range all {
-		if b.mayBalance() {
-			ofNumber[b] = s.keys.Hashes(int64(f.Tenant), accounts.NumberColumn, b.number)
+		if b.mayBalance() && b.last.Wrong == nil {
+			ofNumber[b] = s.keys.Hashes(int64(f.Tenant), accounts.NumberColumn, b.last.Number)
 			hashes = append(hashes, ofNumber[b]...)
 		}
 		ids = append(ids, b.CompanyID)
@@ -195,11 +216,19 @@ func (s *Service) payFrom(ctx context.Context, f *BulkFile, all batches) error {
 }
 
 func (b *batch) payFrom(known []*payer, numbers [][]byte) {
+	if b.last.Wrong != nil && b.mayBalance() {
+		b.doubts(b.last.Line)
+		return
+	}
 	var withID []*payer
 	for _, p := range known {
-		if p.BankID == b.routing && slices.ContainsFunc(numbers, func(hash []byte) bool {
+		if p.BankID == b.last.Routing && slices.ContainsFunc(numbers, func(hash []byte) bool {
 			return string(hash) == string(p.Hash)
 		}) {
+			if b.doubt > 0 {
+				b.doubts(b.doubt)
+				return
+			}
 			b.OffsetAccount, b.Balanced = p.UID, true
 			return
 		}
@@ -213,6 +242,12 @@ func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 	}
 	b.Fault = "no account of the customer is the default offset account of company id " + b.CompanyID +
 		", and the batch does not balance itself"
+}
+
+// doubts fails a batch of which it is not known from which account it is meant to be paid.
+func (b *batch) doubts(line int) {
+	b.Fault = fmt.Sprintf("line %d has faults, so that it is not known from which account the batch is meant "+
+		"to be paid: none of its entries is", line)
 }
 
 // readEntries reads a NACHA file again, and hands out its entries after a line. Entries with faults are
@@ -241,11 +276,11 @@ func readEntries(
 		return each(s)
 	}
 	_, _, err := nacha.Read(read, func(head nacha.Batch, e nacha.Entry) error {
-		if at < 0 || all[at].head != head {
+		for at < 0 || all[at].head != head { // a batch of which every entry has faults is not handed out
 			at++
 		}
 		b := all[at]
-		if b.Balanced && e.Trace == b.trace {
+		if b.Balanced && e.Line == b.last.Line {
 			return nil // the offset, which each payment has of its own
 		}
 		return hand(int32(e.Line), b.entry(e)) //nolint:gosec // bounded by the size

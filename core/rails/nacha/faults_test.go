@@ -57,11 +57,8 @@ func TestEveryFaultIsNamedWithItsLineAndTheOthersAreRead(t *testing.T) {
 			func(l []string) { l[5] = put(l[5], 29, "0000000000") },
 			"6 entry,7 batch control,8 file control", 2,
 		},
-		"a wrong check digit": {func(l []string) { l[2] = put(l[2], 11, "5") }, "3 entry", 2},
-		"an unknown code": {
-			func(l []string) { l[2] = put(l[2], 1, "99") },
-			"3 entry,7 batch control,7 batch control,8 file control,8 file control", 2,
-		},
+		"a wrong check digit":   {func(l []string) { l[2] = put(l[2], 11, "5") }, "3 entry", 2},
+		"an unknown code":       {func(l []string) { l[2] = put(l[2], 1, "99") }, "3 entry", 2},
 		"traces that descend":   {func(l []string) { l[5] = put(l[5], 79, "021040070000001") }, "6 entry", 2},
 		"another bank's trace":  {func(l []string) { l[5] = put(l[5], 79, "121182900000003") }, "6 entry", 2},
 		"no addenda":            {func(l []string) { l[2] = put(l[2], 78, "1") }, "3 entry", 2},
@@ -97,6 +94,22 @@ func TestEveryFaultIsNamedWithItsLineAndTheOthersAreRead(t *testing.T) {
 		"no day":              {func(l []string) { l[1] = put(l[1], 69, "261332") }, "2 batch header", 3},
 		"no day of the file":  {func(l []string) { l[0] = put(l[0], 23, "269999") }, "1 file header", 3},
 		"a wrong destination": {func(l []string) { l[0] = put(l[0], 12, "7") }, "1 file header", 3},
+		"an entry with the type of an addenda": {
+			func(l []string) { l[3] = put(l[3], 0, "7") },
+			"4 addenda,7 batch control,7 batch control,8 file control,8 file control", 1,
+		},
+		"the first entry with it": {
+			func(l []string) { l[2] = put(l[2], 0, "7") },
+			"3 addenda,7 batch control,7 batch control,8 file control,8 file control", 2,
+		},
+		"an entry before the batch, and one less in it": {
+			func(l []string) { l[1], l[5] = l[2]+"\n"+l[1], "" },
+			"2 entry,8 batch control,8 batch control,8 batch control,9 file control,9 file control,9 file control", 2,
+		},
+		"letters in the amount, and an entry less": {
+			func(l []string) { l[5], l[2] = put(l[5], 30, "x"), "" },
+			"6 entry,7 batch control,7 batch control,8 file control,8 file control", 1,
+		},
 	} {
 		lines := three(t)
 		c.change(lines)
@@ -114,6 +127,52 @@ func TestEveryFaultIsNamedWithItsLineAndTheOthersAreRead(t *testing.T) {
 		}
 		if text := strings.Join(told, ","); text != c.faults || len(got.entries) != c.entries {
 			t.Errorf("%s: %d entries, %q: %v", name, len(got.entries), text, err)
+		}
+	}
+}
+
+// What an entry with a fault moves counts beside the others, as far as it can be read.
+func TestEntriesWithFaultsAreHandedOutWhereThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func([]string)
+		wrong  string // line, direction, amount and bank of those with faults
+	}{
+		"none":          {func([]string) {}, ""},
+		"check digit":   {func(l []string) { l[2] = put(l[2], 11, "5") }, "3 CREDIT 1234.56 121182905"},
+		"trace":         {func(l []string) { l[5] = put(l[5], 79, "9") }, "6 CREDIT 1234.56 121182904"},
+		"letter in it":  {func(l []string) { l[5] = put(l[5], 79, "x") }, "6 CREDIT 1234.56 121182904"},
+		"addenda":       {func(l []string) { l[4] = put(l[4], 83, "0002") }, "4 CREDIT 1234.56 121182904"},
+		"letter there":  {func(l []string) { l[4] = put(l[4], 1, "x") }, "4 CREDIT 1234.56 121182904"},
+		"amount":        {func(l []string) { l[5] = put(l[5], 30, "x") }, "6 CREDIT  121182904"},
+		"code":          {func(l []string) { l[2] = put(l[2], 1, "99") }, "3  1234.56 121182904"},
+		"letter in one": {func(l []string) { l[2] = put(l[2], 1, "2x") }, "3  1234.56 121182904"},
+		"bank":          {func(l []string) { l[2] = put(l[2], 3, "x") }, "3 CREDIT 1234.56 "},
+		"in no batch":   {func(l []string) { l[0] += "\n" + l[2] }, ""},
+	} {
+		lines := three(t)
+		c.change(lines)
+		var wrong []string
+		right := 0
+		_, _, err := nacha.ReadAll(strings.NewReader(strings.Join(lines, "\n")),
+			func(b nacha.Batch, e nacha.Entry) error {
+				if e.Wrong == nil {
+					right++
+					return nil
+				}
+				amount := ""
+				if e.Amount.Currency != "" {
+					amount = e.Amount.String()
+				}
+				wrong = append(wrong, fmt.Sprint(e.Line, " ", e.Direction, " ", amount, " ", e.Routing))
+				if b.Line == 0 || e.Wrong.Line != e.Line {
+					t.Errorf("%s: %+v in %+v", name, e.Wrong, b)
+				}
+				return nil
+			})
+		text := strings.Join(wrong, ",")
+		if text != c.wrong || right+len(wrong) != 3 || (err == nil) != (name == "none") {
+			t.Errorf("%s: %d, %q: %v", name, right, text, err)
 		}
 	}
 }

@@ -113,7 +113,7 @@ type Entry struct {
 	Change    *Change
 
 	Line  int    // where it was read
-	Wrong *Wrong // what Receive found to be wrong with it; nil if nothing
+	Wrong *Wrong // what Receive or ReadAll found to be wrong with it; nil if nothing
 }
 
 // Wrong is what keeps an entry from being taken. Its other fields say what could be read of it.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/moov-io/ach"
 
+	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 )
@@ -28,6 +30,14 @@ const (
 // Records have 94 characters of ASCII, with or without line ends.
 func Read(from io.Reader, each func(Batch, Entry) error) (Header, Totals, error) {
 	r := &reader{in: bufio.NewReaderSize(from, 64<<10), each: each}
+	return r.all()
+}
+
+// ReadAll reads a file as Read does, and also hands out the entries of batches that have a fault, as what
+// they move counts beside the others. Of those it sets Wrong and Line, and Routing, Direction and Amount as
+// far as they can be read.
+func ReadAll(from io.Reader, each func(Batch, Entry) error) (Header, Totals, error) {
+	r := &reader{in: bufio.NewReaderSize(from, 64<<10), each: each, faulted: true}
 	return r.all()
 }
 
@@ -81,6 +91,7 @@ type reader struct {
 	batch   Batch
 	foreign bool   // the batch is of a class that is not read
 	entry   made   // waits for its addenda; or empty
+	said    string // its record
 	faulty  bool   // and has a fault
 	skip    bool   // addenda belong to an entry that could not be read
 	last    string // trace number
@@ -89,6 +100,7 @@ type reader struct {
 	batches int
 	total   sums
 	faults  Faults
+	faulted bool // entries with faults are handed out, too
 
 	// of Receive alone
 	lenient bool   // what is wrong with an entry is said of that entry, and is no fault of the file
@@ -223,11 +235,10 @@ func (r *reader) batchHeader(record string) error {
 
 func (r *reader) detail(record string) {
 	d := ach.NewEntryDetail()
-	r.entry, r.faulty, r.flaw = made{EntryDetail: d}, r.header.BatchHeader == nil, r.odd
+	r.entry, r.said, r.faulty, r.flaw = made{EntryDetail: d}, record, r.header.BatchHeader == nil, r.odd
 	r.odd = nil
 	if r.faulty {
 		r.fault("entry", "", "is in no batch")
-		r.unsure = true
 	} else {
 		d.SetSECCode(r.header.StandardEntryClassCode)
 	}
@@ -249,27 +260,27 @@ func (r *reader) flush() error {
 		return nil
 	}
 	r.inBatch.add(d)
+	if !new(Entry).decode(d.TransactionCode) { // on which side it counts
+		r.inBatch.sideless(d)
+	}
 	line := r.line
 	r.line = d.LineNumber
 	defer func() { r.line = line }()
 	if r.lenient && r.header.BatchHeader != nil {
-		if !new(Entry).decode(d.TransactionCode) { // on which side it counts
-			r.inBatch.sideless(d)
-		}
 		return r.hand(r.received(d))
 	}
 	if r.faulty || r.foreign {
-		return nil
+		return r.leave()
 	}
 	if field, reason := r.misplaced(d); reason != "" {
 		r.fault("entry", field, reason)
-		return nil
+		return r.leave()
 	}
 	r.last = d.TraceNumber
 	entry, field, reason := r.checked(d)
 	if reason != "" {
 		r.fault("entry", field, reason)
-		return nil
+		return r.leave()
 	}
 	return r.hand(entry)
 }
@@ -280,6 +291,34 @@ func (r *reader) hand(e Entry) error {
 	err := r.each(r.batch, e)
 	r.handing = false
 	return err
+}
+
+// leave hands out what can be read of an entry with a fault, where that is asked for.
+func (r *reader) leave() error {
+	if !r.faulted || r.header.BatchHeader == nil {
+		return nil
+	}
+	e := partly(r.said)
+	e.Line, e.Wrong = r.line, &Wrong{Fault: Fault{Line: r.line, Record: "entry", Reason: "has a fault"}}
+	return r.hand(e)
+}
+
+// partly reads what can be read of the record of an entry: from which bank, on which side, and how much.
+func partly(record string) (e Entry) {
+	if code := record[1:3]; digits(code, 2) {
+		n, _ := strconv.Atoi(code)
+		if of := (Entry{}); of.decode(n) {
+			e.Direction = of.Direction
+		}
+	}
+	if bank := record[3:12]; digits(bank, 9) {
+		e.Routing = bank
+	}
+	if amount := record[29:39]; digits(amount, 10) {
+		cents, _ := strconv.ParseInt(amount, 10, 64)
+		e.Amount = money.Of(cents, "USD")
+	}
+	return e
 }
 
 // misplaced says what is wrong with an entry beside the others of its batch, or with how many addenda it has.
@@ -333,14 +372,14 @@ func (r *reader) addenda(record string) {
 	}
 	if r.entry.EntryDetail == nil {
 		r.fault("addenda", "", "belongs to no entry")
-		r.unsure = true
+		r.inBatch.addenda++
 		return
 	}
 	a := r.attach(record)
 	if a == nil {
 		r.entryFault("addenda", "TypeCode", r.entry.unattached(record))
 		r.inBatch.addenda++
-		r.faulty, r.unsure = true, r.unsure || !r.lenient
+		r.faulty = true
 		r.skip = r.entry.abroad != nil // one fault is enough: each has its place after those before
 		return
 	}

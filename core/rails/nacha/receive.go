@@ -139,6 +139,10 @@ func (r *reader) unreadNumber(record string) error {
 	}
 	r.inBatch.addUnread(record)
 	r.skip = true // its addenda
+	if !r.lenient {
+		r.said = record
+		return r.leave()
+	}
 	e := Entry{Line: r.line, Wrong: &Wrong{Fault: *r.flaw}}
 	if trace := record[79:]; digits(trace, 15) {
 		e.Trace = trace

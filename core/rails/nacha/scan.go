@@ -97,14 +97,17 @@ func (r *reader) take(record string) error {
 	case slices.ContainsFunc(numbers[record[0]], func(at [2]int) bool {
 		return !digits(record[at[0]:at[1]], at[1]-at[0])
 	}):
-		if r.lenient && r.header.BatchHeader != nil && (record[0] == '6' || record[0] == '7') {
+		if r.header.BatchHeader != nil && (record[0] == '6' || record[0] == '7') {
 			return r.unreadNumber(record)
 		}
 		r.fault(name, "", "has other characters than digits in a number")
 	default:
 		return r.parse(record)
 	}
-	r.unsure, r.faulty = true, true
+	if r.header.BatchHeader != nil || record[0] != '6' && record[0] != '7' { // these count in no batch
+		r.unsure = true
+	}
+	r.faulty = true
 	r.skip = r.skip || record[0] != '7'
 	return nil
 }

@@ -63,19 +63,15 @@ func (s *sums) addUnread(record string) {
 	s.entries++
 	bank, err := strconv.ParseUint(record[3:11], 10, 64)
 	s.hash, s.noHash = (s.hash+bank)%10_000_000_000, s.noHash || err != nil
-	cents, err := strconv.ParseUint(record[29:39], 10, 64)
-	if err != nil {
-		s.noAmount = true
-		return
-	}
-	code, err := strconv.Atoi(record[1:3])
-	switch e := new(Entry); {
-	case err != nil || !e.decode(code):
-		s.either += int64(cents) //nolint:gosec // ten digits
-	case e.Direction == rails.Credit:
-		s.credits += int64(cents) //nolint:gosec // ten digits
+	e := partly(record)
+	s.noAmount = s.noAmount || e.Amount.Currency == ""
+	switch e.Direction {
+	case rails.Credit:
+		s.credits += e.Amount.Minor
+	case rails.Debit:
+		s.debits += e.Amount.Minor
 	default:
-		s.debits += int64(cents) //nolint:gosec // ten digits
+		s.either += e.Amount.Minor
 	}
 }
 
