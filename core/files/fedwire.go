@@ -112,6 +112,11 @@ func readWire(s *readPayment, text string) {
 			fail("{"+tag+"}", fault.Required, "the "+tags[tag]+" is missing")
 		}
 	}
+	for _, tag := range []string{"3320", "4320"} {
+		if len(partsOf(said[tag])) > 1 {
+			fail("{"+tag+"}", fault.Forbidden, "has one part: the message would lose what others say")
+		}
+	}
 	if kind := said["1510"]; kind != "" && kind != "1000" {
 		fail("{1510}", fault.Malformed, "must be 1000, a basic funds transfer")
 	}

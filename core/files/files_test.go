@@ -812,6 +812,24 @@ func TestWiresAreReadFromTaggedMessages(t *testing.T) {
 	f.Prove()
 }
 
+// References have one part; of several all but the first would be lost.
+func TestAReferenceOfAWireThatWouldBeCutIsRefused(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	wire := func(tags string) string {
+		return "{1500}30\n{1510}1000\n{2000}000000012345\n" + tags + "\n{3400}611590103OLD MILL BANK*\n{3600}CTR\n" +
+			"{4200}D440055551*Ada Byron*1 Lake Rd*Erie, PA 16501*\n" +
+			"{5000}D" + coretest.AccountNumber(f.account.UID) + "*Acme*\n"
+	}
+	uid := f.upload(files.Fedwire, wire("{3320}W1*{4320}INV 7*")+wire("{3320}W2*{4320}INV 7*INV 8*")+
+		wire("{3320}W3*OF 4*"))
+	f.work()
+	f.is(uid, files.PartiallyProcessed, 1, 2)
+	if got := f.faults(uid); !slices.Equal(got, []string{"9 {4320} NOTALLOWED", "17 {3320} NOTALLOWED"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // A message may name the banks that its wire goes over; what is wrong with one stands at its tag.
 func TestTaggedMessagesNameTheBanksOfAWire(t *testing.T) {
 	t.Parallel()
