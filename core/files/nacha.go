@@ -188,7 +188,8 @@ var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, a.bank_id, 
 	  WHERE o.company_id = ANY($4::text[])) AS r WHERE r.place <= 2 ORDER BY r.company_id, r.place)`)
 
 // payFrom finds the accounts that batches are paid from: the account of the last entry if that balances all
-// others, else the default offset account of the company id, else the only account that has the id.
+// others, else the default offset account of the company id, else the only account that has the id. It fails
+// those of which it is not known.
 func (s *Service) payFrom(ctx context.Context, f *BulkFile, all batches) error {
 	var hashes [][]byte
 	var ids []string
@@ -217,7 +218,7 @@ func (s *Service) payFrom(ctx context.Context, f *BulkFile, all batches) error {
 
 func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 	if b.last.Wrong != nil && b.mayBalance() {
-		b.doubts(b.last.Line)
+		b.doubts(b.last.Line, "has faults")
 		return
 	}
 	var withID []*payer
@@ -226,7 +227,7 @@ func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 			return string(hash) == string(p.Hash)
 		}) {
 			if b.doubt > 0 {
-				b.doubts(b.doubt)
+				b.doubts(b.doubt, "has faults")
 				return
 			}
 			b.OffsetAccount, b.Balanced = p.UID, true
@@ -235,6 +236,10 @@ func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 		if p.CompanyID == b.CompanyID {
 			withID = append(withID, p)
 		}
+	}
+	if b.mayBalance() && slices.ContainsFunc(withID, func(p *payer) bool { return p.BankID == b.last.Routing }) {
+		b.doubts(b.last.Line, "balances all others, and is of no account of the customer here")
+		return
 	}
 	if len(withID) > 0 && (withID[0].Default || len(withID) == 1) {
 		b.OffsetAccount = withID[0].UID
@@ -245,9 +250,9 @@ func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 }
 
 // doubts fails a batch of which it is not known from which account it is meant to be paid.
-func (b *batch) doubts(line int) {
-	b.Fault = fmt.Sprintf("line %d has faults, so that it is not known from which account the batch is meant "+
-		"to be paid: none of its entries is", line)
+func (b *batch) doubts(line int, why string) {
+	b.Fault = fmt.Sprintf("line %d %s, so that it is not known from which account the batch is meant "+
+		"to be paid: none of its entries is", line, why)
 }
 
 // readEntries reads a NACHA file again, and hands out its entries after a line. Entries with faults are

@@ -97,6 +97,7 @@ func TestAnEntryWithFaultsChangesNotWhichAccountPaysTheOthers(t *testing.T) {
 		"last amount":           {30_00, 5, 30, "x", none, 3, ""},
 		"last code":             {30_00, 5, 1, "20", none, 3, ""},
 		"last addenda":          {30_00, 5, 78, "1", none, 3, ""},
+		"last number":           {30_00, 5, 12, "9", none, 3, ""},
 		"two codes":             {30_00, 5, 1, "20", none, 3, "29"},
 		"unbalanced":            {20_00, 3, 11, "9", byDefault, 2, ""},
 		"unbalanced, last":      {20_00, 5, 11, "9", byDefault, 1, ""},
