@@ -81,8 +81,16 @@ func (s *Service) numbering(
 		return changes.Outcome[Saved]{}, ErrProbes
 	}
 	out, err := o.Do(ctx, caller, at, draft, options)
-	if err != nil && named || errors.Is(err, ErrNumberTaken) { // other faults tell that nobody has the number
+	if errors.Is(err, ErrNumberTaken) || named && tellsFree(err) {
 		s.probes.add(caller, 1, s.now())
 	}
 	return out, err
+}
+
+// tellsFree reports whether a refusal tells that nobody has the number that was asked for: something else is
+// wrong.
+func tellsFree(err error) bool {
+	why, is := fault.Of(err)
+	return is && (why.Kind == fault.Invalid || why.Kind == fault.Conflict || why.Kind == fault.State ||
+		why.Kind == fault.NotFound)
 }
