@@ -1626,7 +1626,7 @@ type BankEdge {
 type Clock {
   "What it shows."
   now: DateTime!
-  "Where it is moving to, stopping at each time at which something is due; null once it is there."
+  "Where it is moving to, stopping at each second in which something is due, once an hour for holds; null once it is there."
   target: DateTime
   "Whether it is ahead of the machine's clock."
   moved: Boolean!
