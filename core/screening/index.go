@@ -11,7 +11,8 @@ import (
 )
 
 // A listed name matches a name if the words of the listed one are among the other's, in any order and
-// whatever is written between them; letter case and accents do not count. In names of two words and more one
+// whatever is written between them; letter case and accents do not count, and signs may join what is around
+// them or part it: O'Neil is ONeil and O Neil. In names of two words and more one
 // word of five letters or more may have one letter wrong, missing or too many, or two of them swapped. Where
 // words end does not count in names of eight letters and more: Al-Rashid Trading is Alrashid Tra ding.
 
@@ -24,6 +25,7 @@ type Index struct {
 	sorted []string // the words of parted
 }
 
+// indexed is one reading of a listed name.
 type indexed struct {
 	words []string
 	Match
@@ -37,11 +39,13 @@ const fewestParted = 8
 func NewIndex(all []*Name) *Index {
 	x := &Index{by: map[string][]*indexed{}, parted: map[string][]*indexed{}}
 	often := map[string]int{}
-	names := make([]*indexed, len(all))
-	for i, n := range all {
-		names[i] = &indexed{words: words(n.Name), Match: Match{n.List, n.Name, n.Program, n.Reference}}
-		for _, word := range names[i].words {
-			often[word]++
+	var names []*indexed
+	for _, n := range all {
+		for _, words := range readings(n.Name) {
+			names = append(names, &indexed{words, Match{n.List, n.Name, n.Program, n.Reference}})
+			for _, word := range words {
+				often[word]++
+			}
 		}
 	}
 	for _, one := range names {
@@ -68,25 +72,26 @@ const mostMatches = 10
 
 // Find returns the listed names that a name may be, the first ones of the lists if they are many.
 func (x *Index) Find(name string) (found []Match) {
-	has := words(name)
-	matched := map[*indexed]bool{}
+	matched := map[Match]bool{}
 	look := func(all []*indexed, tried map[*indexed]bool, is func(*indexed) bool) {
 		for _, one := range all {
-			if !tried[one] && !matched[one] && len(found) < mostMatches && is(one) {
-				found, matched[one] = append(found, one.Match), true
+			if !tried[one] && !matched[one.Match] && len(found) < mostMatches && is(one) {
+				found, matched[one.Match] = append(found, one.Match), true
 			}
 			tried[one] = true
 		}
 	}
-	tried := map[*indexed]bool{}
-	for _, word := range has {
-		look(x.by[word], tried, func(one *indexed) bool { return one.in(has) })
-	}
-	letters := joined(has)
-	clear(tried)
-	for at := range letters.text {
-		for _, word := range x.beginning(letters.text[at:]) {
-			look(x.parted[word], tried, letters.have)
+	for _, has := range readings(name) {
+		tried := map[*indexed]bool{}
+		for _, word := range has {
+			look(x.by[word], tried, func(one *indexed) bool { return one.in(has) })
+		}
+		letters := joined(has)
+		clear(tried)
+		for at := range letters.text {
+			for _, word := range x.beginning(letters.text[at:]) {
+				look(x.parted[word], tried, letters.have)
+			}
 		}
 	}
 	return found
@@ -228,19 +233,40 @@ func alike(a, b []rune) bool {
 var spelled = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d",
 	"þ", "th", "ł", "l", "ı", "i")
 
-// words splits a name into its words, in small letters without accents. Full stops and apostrophes join what
-// is around them, as in O'Neil and L.L.C.; whatever else is no letter or digit parts it.
-func words(name string) []string {
-	var b strings.Builder
-	// else that is a blank with an accent
+// joining are signs that people write within a word, as in O'Neil and L.L.C.
+const joining = ".'’‘ʼ`"
+
+// readings returns the words of a name, in small letters without accents, as they may be meant. A sign, which
+// is whatever is no letter, digit or blank, joins what is around it or parts it: signs within words join and
+// others part, or all part, or all join. A name without signs has one reading.
+func readings(name string) (all [][]string) {
+	var usual, parted, joined strings.Builder
+	// ´ is a blank with an accent to Unicode
 	for _, r := range norm.NFKD.String(strings.ReplaceAll(name, "´", "'")) {
 		switch {
+		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r):
+			continue
 		case unicode.IsLetter(r), unicode.IsDigit(r):
-			b.WriteRune(unicode.ToLower(r))
-		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), strings.ContainsRune(".'’ʼ`", r):
+			r = unicode.ToLower(r)
+			usual.WriteRune(r)
+			joined.WriteRune(r)
+		case unicode.IsSpace(r):
+			r = ' '
+			usual.WriteRune(r)
+			joined.WriteRune(r)
+		case strings.ContainsRune(joining, r):
+			r = ' '
 		default:
-			b.WriteByte(' ')
+			r = ' '
+			usual.WriteRune(r)
+		}
+		parted.WriteRune(r)
+	}
+	for _, one := range []*strings.Builder{&usual, &parted, &joined} {
+		words := strings.Fields(spelled.Replace(one.String()))
+		if !slices.ContainsFunc(all, func(other []string) bool { return slices.Equal(words, other) }) {
+			all = append(all, words)
 		}
 	}
-	return strings.Fields(spelled.Replace(b.String()))
+	return all
 }

@@ -238,7 +238,7 @@ func (in *Import) read() (all []*Name, err error) {
 					column, longestName))
 			}
 		}
-		if len(words(n.Name)) == 0 {
+		if len(readings(n.Name)[0]) == 0 {
 			return nil, wrong(line, "it has no name")
 		}
 		if all = append(all, n); len(all) > MostNames {

@@ -47,9 +47,21 @@ func TestAListedNameIsFoundHoweverItIsWritten(t *testing.T) {
 		{"Shellcorp", "Shellcorq", false}, // a name of one word is written as it is
 		{"O'Neil Trading L.L.C.", "ONEIL TRADING LLC", true},
 		{"O'Neil, Ed", "Ed O´Neil", true},
+		// a sign joins or parts, whichever makes the listed name
+		{"Kim Jo", "Kim.Jo", true},
+		{"Kim Jo", "Kim´Jo", true},
+		{"Kim Jo", "Kim‘Jo", true},
+		{"Kim Jo", "K-im J/o", true},
+		{"Kim.Jo", "Kim Jo", true},
+		{"Kim-Jo", "KimJo", true},
+		{"Kim Jo", "K im Jo", false},
+		{"Viktor Drazenko", "Viktr.Drazenko", true}, // one letter missing, too
+		{"Viktor Drazenko", "Viktor Dra‘zenk", true},
+		{"ONeil Smith", "O'Neil-Smith", true},
 		// where words end does not count in long names
+		{"Viktor Drazenko", "Mr.DrazenkoViktor", true},
 		{"Viktor Drazenko", "ViktorDrazenko", true},
-		{"Viktor Drazenko", "Mr.DrazenkoViktor", false},
+		{"Viktor Drazenko", "MrDrazenkoViktor", false},
 		{"Viktor Drazenko", "Mr DrazenkoViktor Sr", true},
 		{"Viktor Drazenko", "Vik tor Draz-enko", true},
 		{"Viktor Drazenko", "V i k t o r D_r_a_z_e_n_k_o", true},
