@@ -334,6 +334,9 @@ func (s *Service) removeTx(
 		if err := arranges(tx.Caller); err != nil {
 			return err
 		}
+		if a.Status == Suspended && tx.Caller.Reach != access.OfBank { // else it is opened anew under its number
+			return ErrBankSuspends
+		}
 		// its callbacks go with it, by which other accounts of the customer are measured
 		l.Reserved = tx.Caller.Reach != access.OfBank && a.confirmedFrom() != nil
 		if err := s.endTx(ctx, tx, a); err != nil {

@@ -1067,6 +1067,15 @@ func TestASuspendedAccountStandsStillUntilTheBankActivatesIt(t *testing.T) {
 		t.Errorf("activated by a partner: %v", err)
 	}
 	is(accounts.Suspended)
+	never := b.Account(b.Customer(coretest.OwnedBy(partner)), coretest.Holding(0, 0),
+		func(a *accounts.Account) { a.Status = accounts.Suspended })
+	if _, err := b.Accounts.Delete(b.Partner(partner), 0, never.UID,
+		changes.RequestOptions{}); !errors.Is(err, accounts.ErrBankSuspends) {
+		t.Errorf("deleted by a partner, who would open it again: %v", err)
+	}
+	if _, err := b.Accounts.Delete(b.Staff(), 0, never.UID, changes.RequestOptions{}); err != nil {
+		t.Errorf("deleted by the bank: %v", err)
+	}
 	again, err := b.Accounts.Activate(b.Staff(), 0, a.UID, changes.RequestOptions{})
 	if err != nil || again.Approval == 0 {
 		t.Fatal(again, err)

@@ -525,6 +525,10 @@ func TestARuleIsActivatedByWhoReachesAsFarAsWhoSuspendedIt(t *testing.T) {
 			t.Errorf("%v, want %v", err, c.refused)
 		}
 		if c.refused != nil {
+			if _, err := s.PositivePay.Delete(c.activates, uid, changes.RequestOptions{}); !errors.Is(err,
+				c.refused) {
+				t.Errorf("deleted: %v, want %v", err, c.refused)
+			}
 			if _, err := s.PositivePay.Activate(s.Staff(), uid, changes.RequestOptions{}); err != nil {
 				t.Fatal(err)
 			}

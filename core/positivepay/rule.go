@@ -268,10 +268,10 @@ var (
 		"is above what the caller may pay, or approve, in one payment").On("amount")
 	// ErrStatus is returned for a change that the state of the rule does not allow.
 	ErrStatus = fault.New(fault.State, "positivePayRule.status", "the state of the rule does not allow this")
-	// ErrWider is returned to who wants to activate a rule that somebody of wider reach suspended.
+	// ErrWider is returned to who wants to activate or delete a rule that somebody of wider reach suspended.
 	ErrWider = fault.New(fault.Denied, "positivePayRule.suspended_by_wider",
-		"a rule that the bank suspended the bank alone activates, and one that a partner suspended, "+
-			"that partner or the bank")
+		"a rule that the bank suspended the bank alone activates or deletes, and one that a partner "+
+			"suspended, that partner or the bank")
 	// ErrExpired is returned for a change that leaves an expired rule expired.
 	ErrExpired = fault.New(fault.State, "positivePayRule.expired",
 		"the rule has expired: give it a later expiryDate").

@@ -478,6 +478,9 @@ func (s *Service) removeTx(
 		return Saved{}, err
 	}
 	return saved(s.lifecycle(s.customers.HoldAnyTx).Modify(ctx, tx, at, func(_, r *Rule) error {
+		if r.State == Suspended && !tx.Caller.Reach.AtLeast(r.SuspendedBy) { // else it is made anew
+			return ErrWider
+		}
 		r.State = Deleted
 		return tx.Withdraw(ctx, object, r.UID) // what waits for a second person
 	}))
