@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/uptrace/bun"
 
@@ -81,7 +82,7 @@ func (s *Service) takesNow(
 	if err != nil {
 		return 0, "", err
 	}
-	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, want{payers: []Party{{UID: p.Own()}}})
+	f, err := settingsTx(ctx, tx.Tx, p.Tenant, p.Own())
 	if err != nil || f.parties[p.Own()] == nil {
 		return 0, "", err
 	}
@@ -89,9 +90,27 @@ func (s *Service) takesNow(
 	return people, by, nil
 }
 
+// settingsTx reads what says who approves payments of accounts. It locks nothing: what is decided is carried
+// out in the same transaction, which then locks more than these accounts, and all of it in one order.
+func settingsTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, of ...accounts.UID) (*facts, error) {
+	b := db.TxBatch(tx)
+	bank, parties := db.Queue(b, readingBank, tenant), db.Queue(b, readingParties, tenant, of)
+	if err := b.Send(ctx); err != nil {
+		return nil, fmt.Errorf("read who approves payments: %w", err)
+	}
+	f := &facts{tenant: tenant, parties: map[accounts.UID]*party{}}
+	if len(bank.Items) > 0 {
+		f.bank = *bank.Items[0]
+	}
+	for _, p := range parties.Items {
+		f.parties[p.Account] = p
+	}
+	return f, nil
+}
+
 // ApproversForCustomerTx returns how many people beside the maker have to approve that an amount is taken
 // from accounts of a customer, and the least reach that they need, as far as the settings of customer and
-// bank say.
+// bank say. It locks nothing.
 func ApproversForCustomerTx(
 	ctx context.Context, tx *changes.Tx, of customers.UID, amount money.Amount,
 ) (people int32, by access.Reach, err error) {
@@ -102,18 +121,6 @@ func ApproversForCustomerTx(
 		return 0, "", err
 	}
 	people, by = approversBy(amount, *bank.Items[0], *rules.Items[0])
-	return people, by, nil
-}
-
-// approversTx is approversOf for what is no payment yet.
-func (s *Service) approversTx(
-	ctx context.Context, tx *changes.Tx, account accounts.UID, amount money.Amount,
-) (people int32, by access.Reach, err error) {
-	f, err := s.gatherTx(ctx, tx.Tx, tx.Caller.Tenant, want{payers: []Party{{UID: account}}})
-	if err != nil {
-		return 0, "", err
-	}
-	people, by = f.approversOf(account, amount)
 	return people, by, nil
 }
 
@@ -147,11 +154,15 @@ func (s *Service) PaidInSeries(
 		return to, err
 	}
 	to.Pays = true
+	var paying []accounts.UID
 	for _, r := range series {
-		f, err := s.gatherTx(ctx, tx.Tx, k.Tenant, want{payers: []Party{{UID: r.Account}}})
-		if err != nil {
-			return to, err
-		}
+		paying = append(paying, r.Account)
+	}
+	f, err := settingsTx(ctx, tx.Tx, k.Tenant, paying...)
+	if err != nil {
+		return to, err
+	}
+	for _, r := range series {
 		committed := money.Of(r.Committed, r.Currency)
 		to.Largest = append(to.Largest, committed)
 		if f.parties[r.Account] == nil { // it has ended

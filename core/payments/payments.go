@@ -105,7 +105,7 @@ func New(
 		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
 	s.inform = changes.Declare(all, "requestInformation", "payment", access.InitiatePayments,
 		s.requestInformationTx)
-	rules.ApprovedLikePayments(s.approversTx)
+	rules.ApprovedLikePayments(ApproversForCustomerTx)
 	s.declareRecurrences(all)
 	s.declareDecisions(all)
 	s.declareScreening(all)

@@ -85,7 +85,7 @@ func (s *Service) changeTx(
 func (s *Service) needsApprovalTx(
 	ctx context.Context, tx *changes.Tx, l *series, was, r *Recurrence, d RecurrenceDraft,
 ) (bool, error) {
-	f, err := s.gatherTx(ctx, tx.Tx, r.Tenant, want{payers: []Party{{UID: r.Account}}})
+	f, err := settingsTx(ctx, tx.Tx, r.Tenant, r.Account)
 	if err == nil && f.parties[r.Account] == nil {
 		err = ErrAccount.On("account")
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/clock"
 	"bankgraph/core/customers"
@@ -37,9 +36,11 @@ type Service struct {
 	operations
 }
 
-// Approvers returns how many people beside the maker have to approve that an amount is taken from an account,
-// and the least reach that they need. Package payments comes after this one, so it hands this function over.
-type Approvers func(ctx context.Context, tx *changes.Tx, account accounts.UID, amount money.Amount) (
+// Approvers returns how many people beside the maker have to approve that an amount is taken from an account
+// of a customer, and the least reach that they need. It must not lock the account's balance: whoever takes in
+// requests locks first that and then the rule. Package payments comes after this one, so it hands this
+// function over.
+type Approvers func(ctx context.Context, tx *changes.Tx, of customers.UID, amount money.Amount) (
 	people int32, by access.Reach, err error)
 
 // ApprovedLikePayments sets the Approvers, once, when the bank is built.

@@ -319,7 +319,7 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, l *lifecycle, r *Ru
 		}
 	}
 	var err error
-	l.Approvers, l.Decides, err = s.approvers(ctx, tx, r.Account, r.Amount())
+	l.Approvers, l.Decides, err = s.approvers(ctx, tx, r.Customer, r.Amount())
 	return err
 }
 
