@@ -24,10 +24,12 @@ import (
 	"bankgraph/db"
 )
 
-// numbered is an account that was named by its number.
+// numbered is an account that was named by its number or, in a request, by its UID.
 type numbered struct {
-	Account accounts.UID `bun:"uid"`
-	Hash    []byte       `bun:"number_hash"`
+	Account  accounts.UID `bun:"uid"`
+	Hash     []byte       `bun:"number_hash"` // nil if it was named by its UID
+	Customer int64        `bun:"customer"`
+	Owner    int64        `bun:"owner"` // of the customer
 }
 
 // ourAccount is an account in the books of this bank that a payment takes for one at another bank, or a bank
@@ -46,8 +48,12 @@ type takenRecurrence struct {
 }
 
 var (
-	findingNumbers = db.NewQuery[numbered](`SELECT uid, number_hash FROM accounts
-		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
+	findingNamed = db.NewQuery[numbered](`SELECT a.uid, a.number_hash, a.customer, c.owner FROM accounts AS a
+		JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+		WHERE a.tenant = $1 AND a.number_hash = ANY($2::bytea[]) AND a.deleted_at IS NULL
+		UNION ALL SELECT a.uid, NULL, a.customer, c.owner FROM accounts AS a
+		JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+		WHERE a.tenant = $1 AND a.uid = ANY($3::bigint[]) AND a.deleted_at IS NULL`)
 	findingOurs = db.NewQuery[ourAccount](`SELECT number_hash, bank_id FROM accounts
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL
 		  AND system_of_record = 'Internal Core' AND status <> 'Pending' -- others are reached over networks
@@ -135,11 +141,14 @@ type want struct {
 	journals       int       // at most, beside those of the payers
 	people         bounded   // who make new payments
 	screened       bool      // whether names are compared with lists
+	// who named the parties, one for all or one for each; none if it was the bank
+	askers []access.Caller
 }
 
-// madeBy adds the callers who make the payments.
+// madeBy adds the callers who make the payments: one for all of them, or one for each. Accounts that they name
+// and do not see are not locked.
 func (w want) madeBy(now time.Time, callers ...access.Caller) want {
-	w.people = boundedOf(paid, now, callers...)
+	w.people, w.askers = boundedOf(paid, now, callers...), callers
 	return w
 }
 
@@ -236,7 +245,7 @@ type gathering struct {
 	want
 	r       *reading
 	f       *facts
-	owners  []accounts.UID // that may pay: the payers, and every account that a number leads to
+	owners  []accounts.UID // that may pay
 	named   []accounts.UID // by the payments
 	masters []accounts.UID // of virtual accounts
 	own     []accounts.UID // the bank's
@@ -264,16 +273,23 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 		virtualHashes = append(virtualHashes, s.keys.Hashes(int64(f.tenant),
 			virtualaccounts.NumberColumn, number)...)
 	}
-	numbers := some(hashes, func() *db.Rows[numbered] { return db.Queue(b, findingNumbers, f.tenant, hashes) })
+	var asked []accounts.UID
+	if len(g.askers) > 0 {
+		asked = slices.Concat(payers, payees)
+	}
+	named := new(db.Rows[numbered])
+	if len(hashes)+len(asked) > 0 {
+		named = db.Queue(b, findingNamed, f.tenant, hashes, asked)
+	}
 	virtual := some(virtualHashes, func() *db.Rows[virtualaccounts.Creditable] {
 		return virtualaccounts.Numbered(b, f.tenant, virtualHashes)
 	})
 	charges := fees.ChargesOf(b, f.tenant, payers, payerHashes, feeNames...)
 	known := some(g.contacts,
 		func() *db.Rows[contact] { return db.Queue(b, readingContacts, f.tenant, g.contacts) })
-	asked := new(db.Rows[screening.Asked])
+	lists := new(db.Rows[screening.Asked])
 	if r.screen != nil {
-		asked = screening.Ask(b, f.tenant)
+		lists = screening.Ask(b, f.tenant)
 	}
 	bank := db.Queue(b, readingBank, f.tenant)
 	trades := some(g.trades, func() *db.Rows[fx.Trade] { return r.trades(b, f.tenant, g.trades) })
@@ -281,11 +297,18 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 	if err != nil {
 		return fmt.Errorf("read what payments cost: %w", err)
 	}
-	g.owners, g.named, f.charges = payers, slices.Concat(payers, payees), charges.Of
-	for _, n := range numbers.Items {
-		f.numbers[string(n.Hash)] = n.Account
-		g.named, g.owners = append(g.named, n.Account), append(g.owners, n.Account)
+	leads := map[accounts.UID]*numbered{}
+	for _, n := range named.Items {
+		if leads[n.Account] = n; n.Hash != nil {
+			f.numbers[string(n.Hash)] = n.Account
+		}
 	}
+	g.owners = g.seen(s, g.payers, leads)
+	g.named = slices.Concat(g.owners, g.seen(s, g.payees, leads))
+	f.charges = charges.Of
+	maps.DeleteFunc(f.charges, func(payer accounts.UID, _ []*fees.Charge) bool {
+		return !slices.Contains(g.owners, payer)
+	})
 	g.virtualUIDs = slices.Clone(g.virtualUIDs)
 	for _, v := range virtual.Items {
 		f.virtualNumbers[string(v.Hash)] = v.UID
@@ -313,9 +336,31 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 		f.bank = *bank.Items[0]
 	}
 	if r.screen != nil {
-		f.screen, err = r.screen(ctx, asked.Items[0])
+		f.screen, err = r.screen(ctx, lists.Items[0])
 	}
 	return err
+}
+
+// seen returns the accounts of parties, without those that who named them does not see: nobody may make others
+// wait for an account by naming it. leads are what numbers, and UIDs of requests, lead to.
+func (g *gathering) seen(s *Service, all []Party, leads map[accounts.UID]*numbered) (uids []accounts.UID) {
+	for i, p := range all {
+		uid := p.UID
+		if uid == 0 {
+			uid = g.f.numbered(s, p.Number)
+		}
+		if uid == 0 {
+			continue
+		}
+		if len(g.askers) > 0 {
+			by, to := g.askers[min(i, len(g.askers)-1)], leads[uid]
+			if to == nil || !by.Sees(to.Customer, to.Owner) {
+				continue
+			}
+		}
+		uids = append(uids, uid)
+	}
+	return uids
 }
 
 // addHouses finds the bank's own accounts that take part, in the shard of one of the payers.

@@ -3,6 +3,7 @@ package payments_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/attention"
+	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
@@ -111,6 +113,49 @@ func TestASeriesThatTakesTooLongStopsNoOther(t *testing.T) {
 	if n, err := p.Payments.RunRecurrences(operator); n != 1 || err != nil {
 		t.Errorf("once the lock is gone: %d %v", n, err)
 	}
+}
+
+// Nobody makes others wait for an account by naming it in requests: what the caller does not see is refused
+// without a look at its balance, and so are the bank's own accounts.
+func TestAccountsThatTheCallerDoesNotSeeAreNotLocked(t *testing.T) {
+	t.Parallel()
+	b := hurried(t)
+	b.Directory()
+	partner := b.DownstreamPartner()
+	of := b.Customer(coretest.OwnedBy(partner))
+	own := b.Account(of, coretest.Holding(100_00, 0), coretest.Sends)
+	other := b.Account(b.Customer(), coretest.Holding(100_00, 0), coretest.Sends)
+	var house accounts.UID
+	err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) (err error) {
+		house, err = b.Ledger.HouseTx(ctx, tx, b.Tenant, ledger.HouseFees, "USD", 0)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := payments.Party{UID: own.UID}
+	while(t, b, func() {
+		for name, named := range map[string]payments.Party{
+			"another's": {UID: other.UID}, "another's, by number": {Number: coretest.AccountNumber(other.UID)},
+			"the bank's own": {UID: house},
+		} {
+			for _, d := range []payments.Draft{
+				{Sender: mine, Receiver: named, Amount: "1"}, {Sender: named, Receiver: mine, Amount: "1"},
+			} {
+				_, err := b.Payments.Transfer(b.Partner(partner), d, changes.RequestOptions{})
+				if !errors.Is(err, payments.ErrAccount) {
+					t.Errorf("a transfer with %s: %v", name, err)
+				}
+			}
+			_, err := b.Payments.Send(b.Partner(partner), payments.Order{
+				Sender: named, Receiver: payments.Receiver{Contact: b.Contact(of).UID}, Amount: "1", Currency: "USD",
+				Speed: "Instant", ExternalReferenceID: "INV-7", Notes: "Rent",
+			}, changes.RequestOptions{})
+			if !errors.Is(err, payments.ErrAccount) {
+				t.Errorf("a credit from %s: %v", name, err)
+			}
+		}
+	}, `SELECT FROM balances WHERE tenant = ? AND account IN (?, ?) FOR UPDATE`, b.Tenant, other.UID, house)
 }
 
 // debits is a file of another bank with debits of several accounts.
