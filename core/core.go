@@ -26,6 +26,7 @@ import (
 	"bankgraph/core/live"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
+	"bankgraph/core/probes"
 	"bankgraph/core/roles"
 	"bankgraph/core/sandbox"
 	"bankgraph/core/screening"
@@ -64,6 +65,7 @@ type Core struct {
 	Keys *seal.Keys
 	Now  func() time.Time
 
+	Probes          *probes.Counter
 	Audit           *audit.Service
 	Events          *events.Service
 	Clock           *clock.Service
@@ -105,35 +107,37 @@ func New(o Options) *Core {
 		o.Now = time.Now
 	}
 	c := &Core{DB: o.DB, Keys: o.Keys, Now: o.Now}
+	c.Probes = probes.New(o.Now)
 	c.Audit = audit.New(o.DB, o.Now)
 	c.Events = events.New(o.DB)
 	c.Clock = clock.New(o.DB, o.Now)
 	c.Changes = changes.New(o.DB, o.Keys, c.Audit, c.Clock.Now)
-	c.Customers = customers.New(o.DB, o.Keys, c.Changes, o.Now)
+	c.Customers = customers.New(o.DB, o.Keys, c.Probes, c.Changes, o.Now)
 	c.Roles = roles.New(o.DB, c.Customers, c.Changes)
 	c.Users = users.New(o.DB, c.Customers, c.Roles, c.Changes, o.Granted)
 	c.Tenants = tenants.New(o.DB, o.Now)
 	c.Issuers = issuers.New(o.DB, c.Users, o.Now, o.Fetch)
 	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL, c.Users, c.Issuers)
 	c.Banks = banks.New(o.DB, o.Now)
-	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
+	c.Contacts = contacts.New(o.DB, o.Keys, c.Probes, c.Customers, c.Changes, o.Now)
 	c.Ledger = ledger.New(o.DB, c.Clock.Now)
-	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now, c.Clock.Now)
+	c.Accounts = accounts.New(o.DB, o.Keys, c.Probes, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now,
+		c.Clock.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
-	c.PositivePay = positivepay.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock.Now)
-	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
+	c.PositivePay = positivepay.New(o.DB, o.Keys, c.Probes, c.Customers, c.Changes, c.Clock.Now)
+	c.Fees = fees.New(o.DB, c.Probes, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
 	c.Holds = holds.New(o.DB, c.Customers, c.Changes, c.Clock.Now)
 	c.Alerts = alerts.New(o.DB, c.Customers, c.Changes, c.Clock.Now)
-	c.VirtualAccounts = virtualaccounts.New(o.DB, o.Keys, c.Customers, c.Changes)
+	c.VirtualAccounts = virtualaccounts.New(o.DB, o.Keys, c.Probes, c.Customers, c.Changes)
 	if o.Market == nil {
 		o.Market = sandbox.Market{}
 	}
-	c.FX = fx.New(o.DB, o.Keys, c.Customers, c.Limits, c.Changes, c.Clock.Now, o.Market)
+	c.FX = fx.New(o.DB, o.Keys, c.Probes, c.Customers, c.Limits, c.Changes, c.Clock.Now, o.Market)
 	c.Sandbox = sandbox.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock)
 	c.Screening = screening.New(o.DB, o.Now)
-	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Accounts, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox,
-		c.PositivePay, c.Screening)
+	c.Payments = payments.New(o.DB, o.Keys, c.Probes, c.Customers, c.Accounts, c.Ledger, c.Changes,
+		c.Clock.Now, c.Sandbox, c.PositivePay, c.Screening)
 	c.Files = files.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, c.Clock.Now)
 	c.Waterfalls = waterfalls.New(o.DB, o.Keys, c.Payments, c.Changes, c.Clock.Now)
 	c.Sweeps = sweeps.New(o.DB, c.Accounts, c.Payments, c.Clock.Now)

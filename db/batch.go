@@ -26,7 +26,8 @@ type Batch struct {
 	readers  *places
 	queue    pgx.Batch
 	unfilled []func(error)
-	clear    []func() // clear what was filled by a replica that then failed
+	clear    []func()  // clear what was filled by a replica that then failed
+	searches []*search // by values that are Sought
 }
 
 // Batch starts an empty batch.
@@ -72,7 +73,11 @@ func (b *Batch) Send(ctx context.Context) error {
 	if b.queue.Len() == 0 {
 		return nil
 	}
-	err := meterOf(ctx).spend(b.queue.Len(), 1)
+	err := b.searching(ctx)
+	defer b.searched()
+	if err == nil {
+		err = meterOf(ctx).spend(b.queue.Len(), 1)
+	}
 	switch {
 	case err != nil:
 	case b.tx != nil:
@@ -323,6 +328,7 @@ func (b *Batch) whenUndone(clear func()) {
 var errNotSent = fmt.Errorf("db: the batch of this read was not sent")
 
 func queue[T any](b *Batch, text *Query[T], each func(*T), done func(error), values []any) {
+	values, by := b.seek(values)
 	if b.tx != nil {
 		for i, value := range values {
 			values[i] = plainValue(value)
@@ -335,8 +341,13 @@ func queue[T any](b *Batch, text *Query[T], each func(*T), done func(error), val
 		}
 	})
 	b.queue.Queue(text.sql, values...).Query(func(rows pgx.Rows) error {
-		if err := text.scan(rows, each); err != nil {
+		found := false
+		err := text.scan(rows, func(row *T) { found = found || finds(row); each(row) })
+		if err != nil {
 			return err
+		}
+		for _, s := range by {
+			s.answered, s.found = true, s.found || found
 		}
 		finished = true
 		done(nil)

@@ -43,7 +43,7 @@ const bun = "github.com/uptrace/bun"
 // core, come last.
 var domains = []string{
 	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside", "fair",
-	"access", "seal", "rails", "audit", "events",
+	"access", "seal", "probes", "rails", "audit", "events",
 	"clock", "changes", "customers", "roles", "users", "tenants",
 	"issuers", "clients", "banks", "contacts", "accounts", "signatories", "positivepay",
 	"fees", "limits", "ledger", "holds", "alerts", "virtualaccounts", "fx", "screening", "payments",

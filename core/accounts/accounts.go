@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
+	"bankgraph/core/probes"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -46,19 +47,20 @@ type Service struct {
 	keep      Keep
 	now       func() time.Time // the machine's
 	clock     clock.Now        // the bank's
-	probes    *probes
-	others    *probes // of numbers that payments name (Tried)
+	probes    *probes.Counter
+	others    *probes.Counter // of numbers that payments name (Tried)
 
 	operations
 }
 
 // New makes the service.
 func New(
-	d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, keep Keep, now func() time.Time,
-	bank clock.Now,
+	d *db.DB, keys *seal.Keys, tried *probes.Counter, c *customers.Service, all *changes.Service, keep Keep,
+	now func() time.Time, bank clock.Now,
 ) *Service {
 	s := &Service{
-		db: d, keys: keys, customers: c, keep: keep, now: now, clock: bank, probes: newProbes(), others: newProbes(),
+		db: d, keys: keys, customers: c, keep: keep, now: now, clock: bank, probes: tried,
+		others: probes.NewPaced(now),
 	}
 	s.declare(all)
 	return s
@@ -139,7 +141,8 @@ type Search struct {
 // where returns the conditions that narrow a query; p collects their values.
 func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.Number != "" {
-		all = append(all, "a.number_hash = ANY("+p.Add(s.keys.Hashes(int64(tenant), NumberColumn, by.Number))+")")
+		hashes := p.Add(s.probes.Search(s.keys.Hashes(int64(tenant), NumberColumn, by.Number)))
+		all = append(all, "a.number_hash = ANY("+hashes+")")
 	}
 	for _, exact := range []struct{ column, value string }{
 		{"type", string(by.Type)},
@@ -255,7 +258,8 @@ func (s *Service) FindWith(
 	}
 	is, value := "a.uid = $3", any(by.UID)
 	if by.UID == 0 {
-		is, value = "a.number_hash = ANY($3)", s.keys.Hashes(int64(caller.Tenant), NumberColumn, by.Number)
+		hashes := s.keys.Hashes(int64(caller.Tenant), NumberColumn, by.Number)
+		is, value = "a.number_hash = ANY($3)", s.probes.Search(hashes)
 	}
 	key := foundKey{
 		account: wanted(want), customer: ofCustomer, reach: caller.Reach, joined: ofCustomer != (db.Columns{}),

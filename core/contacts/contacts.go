@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
+	"bankgraph/core/probes"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -23,6 +24,7 @@ var Tables = db.Tables{Own: []string{"contacts"}}
 type Service struct {
 	db        *db.DB
 	keys      *seal.Keys
+	probes    *probes.Counter
 	customers *customers.Service
 	now       func() time.Time
 	moves     func(ctx context.Context, tx *changes.Tx, uid string) error
@@ -34,9 +36,10 @@ type Service struct {
 
 // New makes the service.
 func New(
-	d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, now func() time.Time,
+	d *db.DB, keys *seal.Keys, tried *probes.Counter, c *customers.Service, all *changes.Service,
+	now func() time.Time,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, now: now}
+	s := &Service{db: d, keys: keys, probes: tried, customers: c, now: now}
 	s.declare(all)
 	return s
 }
@@ -93,9 +96,9 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "starts_with(lower(k.name), lower("+p.Add(by.Name)+"::text))")
 	}
 	if by.AccountNumber != "" {
-		all = append(all,
-			"k.bank_account_number_hash = ANY("+
-				p.Add(s.keys.Hashes(int64(tenant), NumberColumn, strings.ReplaceAll(by.AccountNumber, " ", "")))+")")
+		number := strings.ReplaceAll(by.AccountNumber, " ", "")
+		hashes := p.Add(s.probes.Search(s.keys.Hashes(int64(tenant), NumberColumn, number)))
+		all = append(all, "k.bank_account_number_hash = ANY("+hashes+")")
 	}
 	return all
 }

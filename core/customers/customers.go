@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/ident"
 	"bankgraph/core/page"
+	"bankgraph/core/probes"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -26,9 +27,10 @@ var Tables = db.Tables{
 
 // Service keeps the customers of every bank.
 type Service struct {
-	db   *db.DB
-	keys *seal.Keys
-	now  func() time.Time
+	db     *db.DB
+	keys   *seal.Keys
+	probes *probes.Counter
+	now    func() time.Time
 	operations
 
 	limits  LimitPlanner
@@ -66,8 +68,10 @@ func (s *Service) OnLeaving(do func(ctx context.Context, tx *changes.Tx, c *Cust
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, all *changes.Service, now func() time.Time) *Service {
-	s := &Service{db: d, keys: keys, now: now}
+func New(
+	d *db.DB, keys *seal.Keys, tried *probes.Counter, all *changes.Service, now func() time.Time,
+) *Service {
+	s := &Service{db: d, keys: keys, probes: tried, now: now}
 	s.declare(all)
 	return s
 }
@@ -244,7 +248,8 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "c.customer_id = "+p.Add(by.CustomerID), "c.customer_id <> ''")
 	}
 	if by.TaxID != "" {
-		all = append(all, "c.tax_id_hash = ANY("+p.Add(s.keys.Hashes(int64(tenant), TaxIDColumn, by.TaxID))+")")
+		hashes := p.Add(s.probes.Search(s.keys.Hashes(int64(tenant), TaxIDColumn, by.TaxID)))
+		all = append(all, "c.tax_id_hash = ANY("+hashes+")")
 	}
 	if by.LEI != "" {
 		all = append(all, "c.lei = "+p.Add(ident.Upper(by.LEI)), "c.lei <> ''")

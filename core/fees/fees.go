@@ -7,6 +7,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
+	"bankgraph/core/probes"
 	"bankgraph/db"
 )
 
@@ -21,14 +22,17 @@ var Tables = db.Tables{
 // Service keeps the fee tiers of every bank's customers.
 type Service struct {
 	db          *db.DB
+	probes      *probes.Counter
 	customers   *customers.Service
 	accounts    *accounts.Service
 	add, change *changes.Operation[Draft, Saved]
 }
 
 // New makes the service.
-func New(d *db.DB, c *customers.Service, a *accounts.Service, all *changes.Service) *Service {
-	s := &Service{db: d, customers: c, accounts: a}
+func New(
+	d *db.DB, tried *probes.Counter, c *customers.Service, a *accounts.Service, all *changes.Service,
+) *Service {
+	s := &Service{db: d, probes: tried, customers: c, accounts: a}
 	s.add = changes.Declare(all, "addFeeTier", "feeTier", access.ManageCustomers, s.addTx).Settle(s.settleTx)
 	s.change = changes.Declare(all, "changeFeeTier", "feeTier", access.ManageCustomers, s.changeTx)
 	return s

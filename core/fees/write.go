@@ -90,7 +90,7 @@ func (s *Service) Add(
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
+	return s.naming(ctx, s.add, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
 // Change changes the fields in the draft. If the customer is 0, the tier's own counts. It waits for a second
@@ -105,7 +105,20 @@ func (s *Service) Change(
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: id.String()}, draft, options)
+	at := changes.Target{Customer: int64(of), UID: id.String()}
+	return s.naming(ctx, s.change, caller, at, draft, options)
+}
+
+// naming carries out a change that may name an account by its number.
+func (s *Service) naming(
+	ctx context.Context, o *changes.Operation[Draft, Saved], caller access.Caller, at changes.Target,
+	draft Draft, options changes.RequestOptions,
+) (out changes.Outcome[Saved], err error) {
+	err = s.probes.Naming(caller, draft.AccountNumber.Value, func() error {
+		out, err = o.Do(ctx, caller, at, draft, options)
+		return err
+	})
+	return out, err
 }
 
 // lifecycle adds and changes tiers, those of one customer one after the other, so that what becomes cheaper

@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/limits"
 	"bankgraph/core/page"
+	"bankgraph/core/probes"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -34,6 +35,7 @@ var Tables = db.Tables{
 type Service struct {
 	db        *db.DB
 	keys      *seal.Keys
+	probes    *probes.Counter
 	customers *customers.Service
 	limits    *limits.Service
 	now       clock.Now
@@ -43,10 +45,10 @@ type Service struct {
 
 // New makes the service.
 func New(
-	d *db.DB, keys *seal.Keys, c *customers.Service, l *limits.Service, all *changes.Service,
-	now clock.Now, market Market,
+	d *db.DB, keys *seal.Keys, tried *probes.Counter, c *customers.Service, l *limits.Service,
+	all *changes.Service, now clock.Now, market Market,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, limits: l, now: now, market: market}
+	s := &Service{db: d, keys: keys, probes: tried, customers: c, limits: l, now: now, market: market}
 	s.declare(all)
 	return s
 }

@@ -46,7 +46,12 @@ func (s *Service) Quote(
 	if err != nil {
 		return changes.Outcome[Quote]{}, err
 	}
-	return s.quote.Do(ctx, caller, changes.Target{}, draft, options)
+	var out changes.Outcome[Quote]
+	err = s.probes.Naming(caller, draft.Account, func() error {
+		out, err = s.quote.Do(ctx, caller, changes.Target{}, draft, options)
+		return err
+	})
+	return out, err
 }
 
 // Accept books a trade at the rate of a quote, of which there is one trade at most.

@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/ledger"
 	"bankgraph/core/page"
 	"bankgraph/core/positivepay"
+	"bankgraph/core/probes"
 	"bankgraph/core/screening"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -51,6 +52,7 @@ var Tables = db.Tables{
 type Service struct {
 	db        *db.DB
 	keys      *seal.Keys
+	probes    *probes.Counter
 	customers *customers.Service
 	accounts  *accounts.Service
 	ledger    *ledger.Service
@@ -83,11 +85,12 @@ type Service struct {
 
 // New makes the service.
 func New(
-	d *db.DB, keys *seal.Keys, c *customers.Service, a *accounts.Service, books *ledger.Service,
-	all *changes.Service, now clock.Now, network Network, rules *positivepay.Service, lists *screening.Service,
+	d *db.DB, keys *seal.Keys, tried *probes.Counter, c *customers.Service, a *accounts.Service,
+	books *ledger.Service, all *changes.Service, now clock.Now, network Network, rules *positivepay.Service,
+	lists *screening.Service,
 ) *Service {
 	s := &Service{
-		db: d, keys: keys, customers: c, accounts: a, ledger: books, now: now, network: network,
+		db: d, keys: keys, probes: tried, customers: c, accounts: a, ledger: books, now: now, network: network,
 		positivePay: rules, screening: lists, entriesOfFile: mostEntries,
 	}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).

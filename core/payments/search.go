@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fx"
 	"bankgraph/core/money"
+	"bankgraph/core/probes"
 	"bankgraph/core/rails"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
@@ -144,8 +145,13 @@ func (by Search) named(s *Service, caller access.Caller, p *db.Params) *access.N
 
 // numbered returns the condition that an account has a number.
 func (s *Service) numbered(alias string, tenant access.Tenant, clear string, p *db.Params) string {
-	hashes := p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, clear))
+	hashes := p.Add(s.sought(tenant, clear))
 	return alias + ".tenant = $1 AND " + alias + ".number_hash = ANY(" + hashes + ")"
+}
+
+// sought returns a whole number as a value of a query.
+func (s *Service) sought(tenant access.Tenant, clear string) *probes.Search {
+	return s.probes.Search(s.keys.Hashes(int64(tenant), accounts.NumberColumn, clear))
 }
 
 // where returns the conditions that narrow a query; p collects their values.
@@ -275,7 +281,8 @@ func (by Search) ofVirtualAccounts(s *Service, tenant access.Tenant, p *db.Param
 		all = append(all, forVirtual("strpos(lower(va.name), lower("+p.Add(by.UltimateReceiverName)+"::text)) > 0"))
 	}
 	if by.UltimateReceiverNumber != "" {
-		hashes := p.Add(s.keys.Hashes(int64(tenant), virtualaccounts.NumberColumn, by.UltimateReceiverNumber))
+		hashes := p.Add(s.sought(tenant, by.UltimateReceiverNumber).As(s.keys.Hashes(int64(tenant),
+			virtualaccounts.NumberColumn, by.UltimateReceiverNumber)))
 		all = append(all, forVirtual("va.number_hash = ANY("+hashes+")"))
 	}
 	return all
@@ -334,7 +341,7 @@ func forVirtual(which string) string {
 // bank. It is one list of payments, so that both indexes are used.
 func (s *Service) sideNumbered(column string, tenant access.Tenant, clear string, p *db.Params) string {
 	here := s.numbered("a", tenant, clear, p)
-	there := p.Add(s.keys.Hashes(int64(tenant), NumberColumn, clear))
+	there := p.Add(s.sought(tenant, clear).As(s.keys.Hashes(int64(tenant), NumberColumn, clear)))
 	return "pay.uid IN (SELECT r.uid FROM payments AS r WHERE r.tenant = $1 AND r." + column + " IN " +
 		"(SELECT a.uid FROM accounts AS a WHERE " + here + ") UNION ALL " +
 		"SELECT d.payment FROM payment_details AS d JOIN payments AS o ON o.tenant = d.tenant AND o.uid " +

@@ -49,7 +49,8 @@ func (by ExceptionSearch) where(s *Service, caller access.Caller, p *db.Params) 
 				"COLLATE \"C\") = "+p.Add(ident.Fold(by.CustomerName))+"::text)")
 	}
 	if by.AccountNumber != "" {
-		hashes := p.Add(s.keys.Hashes(int64(caller.Tenant), accounts.NumberColumn, by.AccountNumber))
+		hashes := p.Add(s.probes.Search(s.keys.Hashes(int64(caller.Tenant), accounts.NumberColumn,
+			by.AccountNumber)))
 		all = append(all,
 			"ppe.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 "+
 				"AND a.number_hash = ANY("+hashes+"))")

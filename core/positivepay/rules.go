@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
+	"bankgraph/core/probes"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -30,6 +31,7 @@ var Tables = db.Tables{
 type Service struct {
 	db        *db.DB
 	keys      *seal.Keys
+	probes    *probes.Counter
 	customers *customers.Service
 	now       clock.Now
 	approvers Approvers
@@ -47,8 +49,10 @@ type Approvers func(ctx context.Context, tx *changes.Tx, of customers.UID, amoun
 func (s *Service) ApprovedLikePayments(approvers Approvers) { s.approvers = approvers }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, now clock.Now) *Service {
-	s := &Service{db: d, keys: keys, customers: c, now: now}
+func New(
+	d *db.DB, keys *seal.Keys, tried *probes.Counter, c *customers.Service, all *changes.Service, now clock.Now,
+) *Service {
+	s := &Service{db: d, keys: keys, probes: tried, customers: c, now: now}
 	s.declare(all)
 	c.OnLeaving(s.leaveTx)
 	return s

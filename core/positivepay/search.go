@@ -139,13 +139,15 @@ func (by Search) ofOthers(s *Service, tenant access.Tenant, p *db.Params) (all d
 				"COLLATE \"C\") = "+p.Add(ident.Fold(by.CustomerName))+"::text)")
 	}
 	if by.AccountNumber != "" {
-		hashes := p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, by.AccountNumber))
+		hashes := p.Add(s.probes.Search(s.keys.Hashes(int64(tenant), accounts.NumberColumn,
+			by.AccountNumber)))
 		all = append(all,
 			"pp.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 "+
 				"AND a.number_hash = ANY("+hashes+"))")
 	}
 	if by.BeneficiaryAccountNumber != "" {
-		hashes := p.Add(s.keys.Hashes(int64(tenant), NumberColumn, by.BeneficiaryAccountNumber))
+		hashes := p.Add(s.probes.Search(s.keys.Hashes(int64(tenant), NumberColumn,
+			by.BeneficiaryAccountNumber)))
 		all = append(all, "pp.beneficiary_number_hash = ANY("+hashes+")")
 	}
 	account := "EXISTS (SELECT FROM accounts AS a WHERE a.tenant = $1 AND a.uid = pp.account AND "

@@ -104,7 +104,8 @@ func (by PostingSearch) where(s *Service, caller access.Caller, p *db.Params) (a
 		}
 	}
 	if by.Number != "" {
-		hashes := p.Add(s.keys.Hashes(int64(caller.Tenant), NumberColumn, string(by.Number)))
+		hashes := p.Add(s.probes.Search(s.keys.Hashes(int64(caller.Tenant), NumberColumn,
+			string(by.Number))))
 		all = append(all,
 			"vp.virtual_account IN (SELECT n.uid FROM virtual_accounts AS n WHERE n.tenant = $1 AND "+
 				"n.number_hash = ANY("+

@@ -80,11 +80,12 @@ func (by Search) where(s *Service, caller access.Caller, p *db.Params) (all db.C
 			p.Add(by.Partner)+"::bigint)")
 	}
 	if by.Number != "" {
-		all = append(all, "va.number_hash = ANY("+p.Add(s.keys.Hashes(int64(caller.Tenant), NumberColumn,
-			string(by.Number)))+")")
+		hashes := p.Add(s.probes.Search(s.keys.Hashes(int64(caller.Tenant), NumberColumn, string(by.Number))))
+		all = append(all, "va.number_hash = ANY("+hashes+")")
 	}
 	if by.MasterNumber != "" {
-		hashes := p.Add(s.keys.Hashes(int64(caller.Tenant), accounts.NumberColumn, by.MasterNumber))
+		hashes := p.Add(s.probes.Search(s.keys.Hashes(int64(caller.Tenant), accounts.NumberColumn,
+			by.MasterNumber)))
 		all = append(all,
 			"va.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 "+
 				"AND a.number_hash = ANY("+hashes+"))")

@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/page"
+	"bankgraph/core/probes"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -33,13 +34,16 @@ var Tables = db.Tables{
 type Service struct {
 	db        *db.DB
 	keys      *seal.Keys
+	probes    *probes.Counter
 	customers *customers.Service
 	operations
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service) *Service {
-	s := &Service{db: d, keys: keys, customers: c}
+func New(
+	d *db.DB, keys *seal.Keys, tried *probes.Counter, c *customers.Service, all *changes.Service,
+) *Service {
+	s := &Service{db: d, keys: keys, probes: tried, customers: c}
 	s.declare(all)
 	return s
 }
@@ -276,7 +280,7 @@ func (s *Service) uidOf(
 	b := s.db.PrimaryBatch()
 	scope := s.customers.Scoped(ctx, b, of)
 	found := db.Queue(b, text, caller.Tenant, caller.ScopeCustomer(),
-		s.keys.Hashes(int64(caller.Tenant), NumberColumn, string(number)), of)
+		s.probes.Search(s.keys.Hashes(int64(caller.Tenant), NumberColumn, string(number))), of)
 	if err := b.Send(ctx); err != nil {
 		return 0, err
 	}

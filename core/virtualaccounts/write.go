@@ -48,7 +48,19 @@ func (s *Service) Open(
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
+	return s.naming(ctx, s.open, caller, changes.Target{Customer: int64(of)}, draft, options)
+}
+
+// naming carries out a change that may name the master account by its number.
+func (s *Service) naming(
+	ctx context.Context, o *changes.Operation[Draft, Saved], caller access.Caller, at changes.Target,
+	draft Draft, options changes.RequestOptions,
+) (out changes.Outcome[Saved], err error) {
+	err = s.probes.Naming(caller, draft.MasterNumber.Value, func() error {
+		out, err = o.Do(ctx, caller, at, draft, options)
+		return err
+	})
+	return out, err
 }
 
 // Change changes the fields in the draft. If the customer is 0, the owner of the virtual account is used; so
@@ -63,7 +75,7 @@ func (s *Service) Change(
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.change.Do(ctx, caller, target(of, uid), draft, options)
+	return s.naming(ctx, s.change, caller, target(of, uid), draft, options)
 }
 
 // Close closes a virtual account for good: it takes no more credits. What came in for it stays on its master
