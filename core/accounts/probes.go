@@ -15,7 +15,10 @@ import (
 // other numbers, as payments that name too many go on, and end no searches.
 func (s *Service) Tried(caller access.Caller) (spent bool) { return s.others.Add(caller, 1) != nil }
 
-// numbering carries out a change that may give an account its number.
+// numbering carries out a change that may give an account its number. Who names one hears whether somebody has
+// it, whatever comes of it: also an account that gets the number, as a change can give it back. One that is
+// opened with it stays in the record, and many may be opened in a day, so it counts within the minute alone;
+// and not for the bank itself.
 func (s *Service) numbering(
 	ctx context.Context, o *changes.Operation[Draft, Saved], caller access.Caller,
 	at changes.Target, draft Draft, options changes.RequestOptions,
@@ -27,8 +30,11 @@ func (s *Service) numbering(
 		}
 	}
 	out, err := o.Do(ctx, caller, at, draft, options)
-	if errors.Is(err, ErrNumberTaken) || named && probes.Tells(err) {
-		_ = s.probes.Add(caller, 1) // the change was refused already
+	switch {
+	case errors.Is(err, ErrNumberTaken), named && probes.Tells(err), out.Result.renumbered:
+		_ = s.probes.Add(caller, 1) // it has been answered already
+	case named && err == nil && o == s.open && caller.Reach != access.OfBank:
+		s.probes.Pace(caller)
 	}
 	return out, err
 }

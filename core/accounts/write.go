@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/uptrace/bun"
@@ -24,6 +25,8 @@ type Keep func(
 type Saved struct {
 	UID                 UID    `json:"uid"`
 	ExternalReferenceID string `json:"externalReferenceId"`
+
+	renumbered bool // the account gets another number
 }
 
 type operations struct {
@@ -213,7 +216,7 @@ func saved(a *Account, err error) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	return Saved{a.UID, a.ExternalReferenceID}, nil
+	return Saved{UID: a.UID, ExternalReferenceID: a.ExternalReferenceID}, nil
 }
 
 // arranges returns an error if the caller may not open, close, delete or activate accounts. The people of a
@@ -248,8 +251,8 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
-	l := s.lifecycle()
-	return saved(l.Modify(ctx, tx, at, func(was, a *Account) error {
+	l, renumbered := s.lifecycle(), false
+	done, err := saved(l.Modify(ctx, tx, at, func(was, a *Account) error {
 		if a.Status.final() {
 			return ErrClosed
 		}
@@ -263,8 +266,11 @@ func (s *Service) changeTx(
 		if err == nil && a.unguarded(was) && !tx.Approved() { // it allows all that rules would have to
 			_, err = access.Require(ctx, access.ManagePositiveRules)
 		}
+		renumbered = !bytes.Equal(was.Number.Hash, a.Number.Hash)
 		return err
 	}))
+	done.renumbered = renumbered && err == nil
+	return done, err
 }
 
 // take moves an account to another status. It keeps the reason, if there is one.

@@ -510,6 +510,52 @@ func TestNumbersAreTriedOutOnlySoOftenInAMinute(t *testing.T) {
 	}
 }
 
+// An account that gets a number tells that nobody has it, and can give it back with the next change.
+func TestNumbersThatChangesGetCountAsTriedOut(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner := bank.DownstreamPartner()
+	mine := bank.Account(bank.Customer(coretest.OwnedBy(partner)), coretest.Holding(0, 0),
+		func(a *accounts.Account) { a.SystemOfRecord = accounts.External })
+	caller := bank.Partner(partner)
+	who, err := access.Require(caller)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(draft accounts.Draft) error {
+		_, err := bank.Accounts.Change(caller, 0, mine.UID, draft, changes.RequestOptions{})
+		return err
+	}
+	if err := bank.Probes.Add(who, 599); err != nil {
+		t.Fatal(err)
+	}
+	first := accounts.Draft{Number: given.Of("4000900001"), Name: given.Of("Payroll")}
+	if err := change(first); err != nil {
+		t.Fatal(err)
+	}
+	if err := change(accounts.Draft{Number: given.Of("4000900002")}); !errors.Is(err, probes.ErrMany) {
+		t.Errorf("changed after 600: %v", err)
+	}
+	bank.Clock.Advance(time.Minute)
+	if err := bank.Probes.Add(who, 599); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Rents", "Wages"} { // the number that the account has already
+		first.Name = given.Of(name)
+		if err := change(first); err != nil {
+			t.Errorf("its own number: %v", err)
+		}
+	}
+	if _, err := bank.Accounts.Open(caller, mine.Customer, opening("4000900003"),
+		changes.RequestOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := bank.Accounts.Open(caller, mine.Customer, opening("4000900004"),
+		changes.RequestOptions{}); !errors.Is(err, probes.ErrMany) {
+		t.Errorf("opened after 600: %v", err)
+	}
+}
+
 // What is refused for another reason beside a number that could be had leaves no trace, and tells that nobody
 // has the number.
 func TestNumbersBesideOtherFaultsCountAsTriedOut(t *testing.T) {

@@ -86,11 +86,18 @@ func NewPaced(now func() time.Time) *Counter {
 func (c *Counter) Add(caller access.Caller, times int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, err := c.add(caller, times)
+	_, err := c.add(caller, times, times)
 	return err
 }
 
-func (c *Counter) add(caller access.Caller, times int) (at time.Time, err error) {
+// Pace counts a value within the minute alone: one that a caller may name more often in a day.
+func (c *Counter) Pace(caller access.Caller) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = c.add(caller, 1, 0) // who has tried out too many already does not get further
+}
+
+func (c *Counter) add(caller access.Caller, inMinute, inDay int) (at time.Time, err error) {
 	at = c.now()
 	if caller.May(access.ManageTenants) {
 		return at, nil
@@ -116,8 +123,8 @@ func (c *Counter) add(caller access.Caller, times int) (at time.Time, err error)
 	case of.minute.times >= most:
 		return at, ErrMany
 	}
-	of.minute.times += times
-	of.day.times += times
+	of.minute.times += inMinute
+	of.day.times += inDay
 	return at, nil
 }
 
@@ -203,10 +210,10 @@ func (s *Search) Begin(ctx context.Context) (err error) {
 	defer c.mu.Unlock()
 	before, again := c.known.Get(s.probe())
 	if again && c.now().Sub(before) < day {
-		s.at, err = c.add(s.caller, 0)
+		s.at, err = c.add(s.caller, 0, 0)
 		return err
 	}
-	s.at, err = c.add(s.caller, 1)
+	s.at, err = c.add(s.caller, 1, 1)
 	s.counted = err == nil
 	return err
 }
