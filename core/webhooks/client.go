@@ -114,18 +114,16 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 func switches(answer *http.Response) bool { return answer.StatusCode == http.StatusSwitchingProtocols }
 
 // whyNot says why there was no answer, without addresses: receivers must not learn from it what is in the
-// bank's network.
+// bank's network, nor which names are known there.
 func whyNot(err error) string {
 	var name *net.DNSError
 	var timeout interface{ Timeout() bool }
 	var wrong *url.Error
 	switch {
-	case errors.Is(err, outside.ErrInside):
-		return "the target leads into a private network"
+	case errors.Is(err, outside.ErrInside), errors.As(err, &name):
+		return "the target cannot be reached from here"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "no answer in time"
-	case errors.As(err, &name):
-		return "the target's name is not known"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the connection was refused"
 	case errors.As(err, &wrong) && strings.Contains(wrong.Err.Error(), "tls:"),

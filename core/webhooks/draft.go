@@ -134,7 +134,8 @@ func permitted(target string, local bool) error {
 		}
 		return ErrTarget
 	}
-	if at.Scheme != "https" || failed == nil && !outside.Public(ip) || strings.HasSuffix(host, ".localhost") {
+	if at.Scheme != "https" || failed == nil && !outside.Public(ip) || strings.HasSuffix(host, ".localhost") ||
+		!local && failed != nil && !strings.Contains(host, ".") { // a name without a dot is one of a network's own
 		return ErrTarget
 	}
 	return nil

@@ -47,7 +47,7 @@ func TestAWebhookLeadsOnlyToThePublicNetwork(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"http://hooks.partner.example", "https://127.0.0.1", "https://localhost",
-		"https://me.localhost", "https://[::1]", "https://10.0.0.1", "https://169.254.169.254/latest",
+		"https://me.localhost", "https://intranet", "https://intranet./x", "https://[::1]", "https://10.0.0.1", "https://169.254.169.254/latest",
 		"https://[::ffff:10.0.0.1]", "https://[64:ff9b::a00:1]", "https://100.64.0.1", "https://224.0.0.1",
 		"https://user:word@hooks.partner.example", "https://x.example/?a=b", "https://x.example/#top",
 		"ftp://x.example", "x.example", "https://", "https:x.example", "https://x.example/a b",
@@ -82,7 +82,7 @@ func TestWhatLeadsInsideIsNotDialled(t *testing.T) {
 	for target, why := range map[string]string{
 		h.receiver.URL:                          "the target is no address that may be posted to",
 		"https://127.0.0.1:1":                   "the target is no address that may be posted to",
-		"https://localhost.localdomain.invalid": "the target's name is not known",
+		"https://localhost.localdomain.invalid": "the target cannot be reached from here",
 	} {
 		h.Exec(`UPDATE webhooks SET target = ? WHERE tenant = ? AND uid = ?`, target, h.Tenant, hook)
 		h.transfer("1", 0)
