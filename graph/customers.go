@@ -30,7 +30,10 @@ func init() {
 	prices["CustomerConnection.totalCount"] = countMany
 	prices["CustomerConnection.totalCountIsExact"] = countMany
 	prices["CustomerFilter.text"] = search
-	prices["CustomerFilter.type"], prices["CustomerFilter.status"] = sorted, sorted
+	for _, field := range []string{"type", "status"} {
+		// the index of names does not tell them apart
+		prices["CustomerFilter."+field], pricesInOrder["CustomerFilter."+field] = sorted, scan
+	}
 	precise = append(precise, preciseCode{is: customers.ErrInactive, code: "CUSTOMER_CUSTOMERID_STATUS"})
 	subjects["customer"] = subject{
 		codes: codes{fault.Denied: "CUST001"},

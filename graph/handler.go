@@ -88,6 +88,7 @@ func serving(
 		},
 		ListSizes: listSizes, DefaultListSize: 10, ListArguments: map[string]string{"Query.nodes": "ids"},
 		Prices:  prices,
+		Ordered: pricesInOrder,
 		MaxPage: page.Most, Documents: 500,
 	})
 	server.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {

@@ -157,6 +157,16 @@ func TestWhatCostsTheDatabaseIsRefused(t *testing.T) {
 			repeat(20, `customers(filter: {text: $t}) { totalCount }`)+` }`, `{"t": "al"}`),
 		"the filter in a variable": body(`query($f: CustomerFilter) {`+
 			repeat(20, `customers(filter: $f, first: 1) { nodes { uid } }`)+` }`, `{"f": {"text": "al"}}`),
+		"twenty lists of a type, by name": body(`{`+
+			repeat(20, `customers(filter: {type: CORPORATE}, orderBy: NAME, first: 1) { nodes { uid } }`)+` }`, ""),
+		"the order in a variable": body(`query($o: CustomerOrder) {`+
+			repeat(20, `customers(filter: {status: PENDING}, orderBy: $o, first: 1) { nodes { uid } }`)+` }`,
+			`{"o": "NAME"}`),
+		"the order by default": body(`query($o: CustomerOrder = NAME) {`+
+			repeat(20, `customers(filter: {status: PENDING}, orderBy: $o, first: 1) { nodes { uid } }`)+` }`, ""),
+		"the filter and the order in variables": body(`query($f: CustomerFilter, $o: CustomerOrder) {`+
+			repeat(20, `customers(filter: $f, orderBy: $o, first: 1) { nodes { uid } }`)+` }`,
+			`{"f": {"status": "PENDING"}, "o": "NAME"}`),
 		"twenty scans of the record": body(`{`+
 			repeat(20, `audit(filter: {action: "x"}, first: 1) { nodes { uid } }`)+` }`, ""),
 		"lists below a hundred ids": body(`{ nodes(ids: `+hundred+`) { ... on Customer {`+

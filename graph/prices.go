@@ -9,6 +9,9 @@ var listSizes = map[string]int{"Viewer.permissions": 20, "Viewer.limits": 2}
 // prices are the prices of fields of objects and of inputs.
 var prices = map[string]int64{}
 
+// pricesInOrder are those of fields of inputs where a list is asked for in another order than its own.
+var pricesInOrder = map[string]int64{}
+
 // The work of the database, as a number of objects read: about 50 are read in a millisecond.
 const (
 	countOne  = 2    // a count in the index, for one customer

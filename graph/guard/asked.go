@@ -8,14 +8,18 @@ import (
 // arguments.
 func (p pricer) asked(field *ast.Field) price {
 	total := price{fixed: p.options.Prices[nameOf(field)]}
+	order := orderOf(field)
 	for _, argument := range field.Arguments {
 		definition := field.Definition.Arguments.ForName(argument.Name)
 		input := p.schema.Types[definition.Type.Name()]
 		if input.Kind != ast.InputObject || !p.priced(input) {
 			continue
 		}
-		one := pricedInput{times: 1, input: input, value: argument.Value, prices: p.options.Prices}
-		if hasVariable(argument.Value) {
+		one := pricedInput{
+			times: 1, input: input, value: argument.Value, prices: p.options.Prices, ordered: p.options.Ordered,
+			order: order,
+		}
+		if hasVariable(argument.Value) || order.given != nil && hasVariable(order.given) {
 			total.given = append(total.given, one)
 		} else {
 			total.fixed = add(total.fixed, one.of(nil))
@@ -46,17 +50,52 @@ func hasVariable(value *ast.Value) bool {
 	return false
 }
 
+// order is the argument orderBy of a field.
+type order struct{ given, own *ast.Value }
+
+func orderOf(field *ast.Field) order {
+	const name = "orderBy"
+	given := field.Arguments.ForName(name)
+	if given == nil {
+		return order{}
+	}
+	return order{given.Value, field.Definition.Arguments.ForName(name).DefaultValue}
+}
+
+// other reports whether the list is asked for in another order than its own.
+func (o order) other(variables map[string]any) bool {
+	switch {
+	case o.given == nil || o.own == nil:
+		return o.given != nil
+	case o.given.Kind == ast.Variable:
+		value, is := variables[o.given.Raw]
+		return is && value != o.own.Raw
+	}
+	return o.given.Raw != o.own.Raw
+}
+
 // pricedInput is an input object whose fields have prices. Variables may decide which fields are pricedInput.
 type pricedInput struct {
 	times  int64
 	input  *ast.Definition
 	value  *ast.Value
 	prices map[string]int64
+
+	ordered map[string]int64 // prices that hold instead where order is another one than the list's own
+	order   order
 }
 
 // of is the price of the fields that are given and not null.
 func (g pricedInput) of(variables map[string]any) (total int64) {
-	cost := func(field string) { total = add(total, g.prices[g.input.Name+"."+field]) }
+	other := g.order.other(variables)
+	cost := func(field string) {
+		name := g.input.Name + "." + field
+		price := g.prices[name]
+		if instead, is := g.ordered[name]; is && other {
+			price = instead
+		}
+		total = add(total, price)
+	}
 	if g.value.Kind == ast.Variable {
 		fields, _ := variables[g.value.Raw].(map[string]any)
 		for name, value := range fields {

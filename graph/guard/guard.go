@@ -83,6 +83,8 @@ type Options struct {
 	// price of a field beyond its objects; "Input.field" is the price of giving that field of an input
 	// object.
 	Prices map[string]int64
+	// Ordered are the prices of fields of inputs where orderBy asks for another order than the list's own.
+	Ordered map[string]int64
 	// MaxPage (200 if 0) is the largest page that the resolvers serve. A larger one is priced as MaxPage: the
 	// resolver refuses it and names the argument.
 	MaxPage int
@@ -186,6 +188,11 @@ func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
 	for name := range g.options.Prices {
 		if g.field(name) == nil {
 			return errors.New("guard: no field " + name + " to ask a price for")
+		}
+	}
+	for name := range g.options.Ordered {
+		if g.field(name) == nil {
+			return errors.New("guard: no field " + name + " to ask a price for in another order")
 		}
 	}
 	for name, argument := range g.options.ListArguments {
