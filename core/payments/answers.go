@@ -254,11 +254,10 @@ func (a *incoming) shown() *Message {
 	}
 	if t := a.transfer; t != nil {
 		m.Minor, m.Currency, m.Bank = t.Amount.Minor, t.Amount.Currency, t.Sender
-		m.Last4 = seal.Mask(cmp.Or(t.Creditor.Account, t.Creditor.IBAN)).Last4
 	}
 	if r := a.request; r != nil {
 		m.Minor, m.Currency, m.Bank = r.Amount.Minor, r.Amount.Currency, r.CreditorAgent
-		m.Last4 = seal.Mask(r.Debtor.Account).Last4
 	}
+	m.Last4 = seal.Mask(a.accountNumber()).Last4
 	return m
 }

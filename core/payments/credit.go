@@ -44,6 +44,18 @@ func (a *incoming) uetr() string {
 	return ""
 }
 
+// accountNumber returns the number of the account that a credit is for, or that is asked to pay;
+// "" of other messages.
+func (a *incoming) accountNumber() string {
+	switch {
+	case a.transfer != nil:
+		return cmp.Or(a.transfer.Creditor.Account, a.transfer.Creditor.IBAN)
+	case a.request != nil:
+		return a.request.Debtor.Account
+	}
+	return ""
+}
+
 // arrival says how to decide on a message that begins a payment, and how to answer it.
 type arrival struct {
 	refusal func() string            // returns a reason of ISO 20022; "" if there is none
@@ -88,8 +100,9 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	if at.id == "" {
 		first = nil
 	}
-	other := in.elsewhere(a, row)
-	again := first != nil && first.Minor == row.Minor && first.Last4 == row.Last4 && !of.brings
+	k := in.known(a)
+	other := in.elsewhere(a, k)
+	again := first != nil && first.equals(k) && !of.brings
 	var why string
 	switch {
 	case first == nil && other != nil:
@@ -117,7 +130,6 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	if !of.silent || why != "" && !again {
 		in.reply(row, of.from, of.verdict(row.Code, why))
 	}
-	k := in.known(a)
 	k.Payment, k.Code, k.Transaction = row.Payment, row.Code, row.Transaction
 	in.onRecord[place{a.over, In, a.id, a.from}] = k
 	if row.Transaction != "" {
@@ -126,15 +138,18 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	return nil
 }
 
+// asking are the networks over which other banks ask for payments.
+var asking = []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire}
+
 // elsewhere returns the same request for payment, by its UETR, that has come over another network and waits,
 // or was decided on; nil if there is none. It would be paid twice.
-func (in *intake) elsewhere(a *incoming, row *Message) *known {
+func (in *intake) elsewhere(a *incoming, as *known) *known {
 	if a.request == nil || a.request.UETR == "" {
 		return nil
 	}
-	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
+	for _, over := range asking {
 		k := in.firsts[place{over, In, a.transaction(), ""}]
-		if over != a.over && k != nil && k.Payment != 0 && k.Minor == row.Minor && k.Last4 == row.Last4 {
+		if over != a.over && k != nil && k.Payment != 0 && k.equals(as) {
 			return k
 		}
 	}

@@ -408,6 +408,50 @@ func TestACreditThatComesAgainCountsOnce(t *testing.T) {
 	}
 }
 
+// A credit for another account is another one, though both numbers end alike and its bank calls the credits, or
+// their messages, the same.
+func TestACreditForAnotherAccountWhoseNumberEndsAlikeIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, over := range requesting {
+		for _, together := range []bool{true, false} {
+			t.Run(fmt.Sprint(over, together), func(t *testing.T) {
+				t.Parallel()
+				s := newSender(t)
+				mine := coretest.AccountNumber(s.from.UID)
+				credit := func(message int, number string) *iso20022.CreditTransfer {
+					return s.credit(over, 1, func(m *iso20022.CreditTransfer) {
+						m.ID, m.Creditor.Account = s.group(over, message).ID, number
+					})
+				}
+				one, another := "5512345"+mine[len(mine)-4:], "5598765"+mine[len(mine)-4:]
+				all := []iso20022.Message{
+					credit(1, mine), credit(2, one), credit(1, one), credit(1, another), // each is another one
+					credit(1, mine), credit(2, one), credit(1, one), credit(1, another), // and counts once
+				}
+				if together {
+					s.deliver(t, over, all...)
+				} else {
+					for _, m := range all {
+						s.deliver(t, over, m)
+					}
+				}
+				s.has(t, 100_025_00, 0)
+				want := "pacs.002 ACTC, pacs.002 RJCT AM05, pacs.002 RJCT AM05, pacs.002 RJCT AM05"
+				if over == rails.Fedwire {
+					want = "pacs.004 25.00 AM05, pacs.004 25.00 AM05, pacs.004 25.00 AM05"
+				}
+				if got := s.sent(t); got != want {
+					t.Errorf("told %q, want %q", got, want)
+				}
+				if got := len(s.refusedCredits(t)); got != 3 {
+					t.Errorf("people see %d refused credits, want 3", got)
+				}
+				s.Prove()
+			})
+		}
+	}
+}
+
 // Each message of Fedwire brings its money: what comes a second time in another message goes back, whether
 // the first one was booked or went back itself. Only what may be a copy by its header counts once.
 func TestAWireThatComesAgainInAnotherMessageGoesBack(t *testing.T) {

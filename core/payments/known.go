@@ -11,6 +11,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"bankgraph/core/ident"
 	"bankgraph/core/rails"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -48,7 +49,7 @@ type known struct {
 	// of a return or a recall of ours: another one of the payment followed, as the network refused this one
 	Followed bool `bun:"followed"`
 
-	said *incoming // what it says, where that is needed to tell it from another one
+	said *incoming // what it says, where that is needed to tell it from another one; nil if it is not known
 }
 
 var readingKnown = db.NewQuery[known](knownOf + ` AND nm.message_id = ANY($2::text[])
@@ -147,7 +148,8 @@ func (in *intake) same(a *incoming, k *known) bool {
 	case a.kind != k.Kind:
 		return false
 	case a.transfer != nil, a.request != nil:
-		return now.begins(k)
+		// a transaction is kept of the first message only
+		return now.equals(k) && (now.Transaction == k.Transaction || k.Transaction == "")
 	case k.said != nil && a.gist() != k.said.gist():
 		return false
 	case a.recall != nil, a.inquiry != nil, a.information != nil:
@@ -173,14 +175,18 @@ func (a *incoming) gist() string {
 	})
 }
 
-// saidTx reads what messages said that are on record under the ids of those that have arrived and begin no
-// payment.
+// saidTx reads what messages said that are on record under the ids of those that have arrived, or began the
+// same payments.
 func (in *intake) saidTx(ctx context.Context, tx bun.Tx, arrived []*incoming) error {
 	of := map[MessageID]*known{}
 	for _, a := range arrived {
-		for _, id := range []string{a.id, a.anew(), a.anewBefore()} {
-			if k := in.received(a.over, id, a.from); k != nil && k.Kind == a.kind && a.transfer == nil &&
-				a.request == nil {
+		for _, id := range append(in.anewBefore(a), a.id, in.anew(a)) {
+			if k := in.received(a.over, id, a.from); k != nil && k.Kind == a.kind {
+				of[k.ID] = k
+			}
+		}
+		for _, over := range append(asking, a.over) {
+			if k := in.firsts[place{over, In, a.transaction(), ""}]; k != nil {
 				of[k.ID] = k
 			}
 		}
@@ -205,21 +211,31 @@ func (in *intake) saidTx(ctx context.Context, tx bun.Tx, arrived []*incoming) er
 	return nil
 }
 
-// begins reports whether two messages begin the same payment. A transaction is kept of the first one only.
-func (k *known) begins(other *known) bool {
-	return k.Minor == other.Minor && k.Last4 == other.Last4 &&
-		(k.Transaction == other.Transaction || other.Transaction == "")
+// equals reports whether two messages that begin payments name the same amount and account. Only the whole
+// number tells accounts apart.
+func (k *known) equals(other *known) bool {
+	if k.Minor != other.Minor || k.Last4 != other.Last4 {
+		return false
+	}
+	return k.said == nil || other.said == nil ||
+		ident.Same(k.said.accountNumber(), other.said.accountNumber())
 }
 
-// anew returns the id under which a message is kept whose own id is that of another one.
-func (a *incoming) anew() string {
-	sum := sha256.Sum256([]byte(a.gist()))
+// anew returns the id under which a message is kept whose own id is that of another one. Who has no keys
+// learns nothing of the account number by it.
+func (in *intake) anew(a *incoming) string {
+	sum := in.s.keys.Secret(fmt.Sprintf("message/%d", in.caller.Tenant), a.gist()+a.accountNumber())
 	return fmt.Sprintf("%s, %s %x", a.id, a.kind, sum[:8])
 }
 
-// anewBefore returns what anew did until it told two messages about one thing apart: some are on record so.
-func (a *incoming) anewBefore() string {
-	return fmt.Sprintf("%s, %s %s", a.id, a.kind, cmp.Or(a.transaction(), a.of))
+// anewBefore returns what anew did until it told messages to two accounts apart, and until it told two about
+// one thing apart: some are on record so.
+func (in *intake) anewBefore(a *incoming) []string {
+	sum := sha256.Sum256([]byte(a.gist()))
+	return []string{
+		fmt.Sprintf("%s, %s %x", a.id, a.kind, sum[:8]),
+		fmt.Sprintf("%s, %s %s", a.id, a.kind, cmp.Or(a.transaction(), a.of)),
+	}
 }
 
 // original returns the message that a message is about; nil if it is not on record. Another bank may ask

@@ -133,9 +133,10 @@ func (s *Service) intake(caller access.Caller, now time.Time) *intake {
 func (s *Service) takeInTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, arrived []*incoming,
 ) error {
-	names, transactions := make([]string, 0, 4*len(arrived)), []string{}
+	in := s.intake(caller, now)
+	names, transactions := make([]string, 0, 5*len(arrived)), []string{}
 	for _, a := range arrived {
-		names = append(names, a.id, a.anew(), a.anewBefore(), a.of)
+		names = append(append(names, a.id, a.of, in.anew(a)), in.anewBefore(a)...)
 		if key := a.transaction(); key != "" {
 			transactions = append(transactions, key)
 		}
@@ -146,7 +147,6 @@ func (s *Service) takeInTx(
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
-	in := s.intake(caller, now)
 	for _, k := range onRecord.Items {
 		in.onRecord[place{k.Rail, k.Direction, k.MessageID, k.from()}] = k
 		if k.Transaction != "" {
@@ -170,10 +170,13 @@ func (s *Service) takeInTx(
 	for i, a := range arrived {
 		k := before(a)
 		if k != nil && !in.same(a, k) {
-			twice, formerly := k.Kind == a.kind, in.received(a.over, a.anewBefore(), a.from)
-			a.twice, a.id = twice, a.anew()
-			if k = before(a); k == nil && formerly != nil && in.same(a, formerly) {
-				k = formerly
+			twice, formerly := k.Kind == a.kind, in.anewBefore(a)
+			a.twice, a.id = twice, in.anew(a)
+			k = before(a)
+			for _, id := range formerly {
+				if of := in.received(a.over, id, a.from); k == nil && of != nil && in.same(a, of) {
+					k = of
+				}
 			}
 		}
 		if k == nil {

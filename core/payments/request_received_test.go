@@ -380,19 +380,24 @@ func TestARequestThatComesAgainCountsOnce(t *testing.T) {
 		t.Run(fmt.Sprint(together), func(t *testing.T) {
 			t.Parallel()
 			s := newDebtor(t)
-			request := func(message int, minor int64) *iso20022.PaymentRequest {
-				return &iso20022.PaymentRequest{
+			mine := coretest.AccountNumber(s.from.UID)
+			request := func(message int, minor int64, edits ...func(*iso20022.PaymentRequest)) *iso20022.PaymentRequest {
+				r := &iso20022.PaymentRequest{
 					Group: s.group(rails.RTP, message), RequestID: "R1", ExecutionDate: day(0),
 					InstructionID: "I1", EndToEndID: "E1",
-					Amount: money.Of(minor, "USD"), Debtor: iso20022.Party{
-						Name:    "Somebody",
-						Account: coretest.AccountNumber(s.from.UID),
-					},
+					Amount: money.Of(minor, "USD"), Debtor: iso20022.Party{Name: "Somebody", Account: mine},
 					Creditor: iso20022.Party{Name: "Ada Byron", Account: "5550001234"}, DebtorAgent: ours,
 					CreditorAgent: theirs,
 				}
+				for _, edit := range edits {
+					edit(r)
+				}
+				return r
 			}
-			all := []iso20022.Message{request(1, 25_00), request(1, 25_00), request(2, 25_00), request(3, 1_000_00)}
+			all := []iso20022.Message{
+				request(1, 25_00), request(1, 25_00), request(2, 25_00), request(3, 1_000_00),
+				request(4, 25_00, func(r *iso20022.PaymentRequest) { r.Debtor.Account = "5512345" + mine[len(mine)-4:] }),
+			}
 			if together {
 				s.deliver(t, rails.RTP, all...)
 			} else {
@@ -400,8 +405,9 @@ func TestARequestThatComesAgainCountsOnce(t *testing.T) {
 					s.deliver(t, rails.RTP, m)
 				}
 			}
-			if got := s.sent(t); got != "pain.014 ACTC, pain.014 ACTC, pain.014 RJCT AM05" {
-				t.Error(got)
+			want := "pain.014 ACTC, pain.014 ACTC, pain.014 RJCT AM05, pain.014 RJCT AM05"
+			if got := s.sent(t); got != want {
+				t.Errorf("told %q, want %q", got, want)
 			}
 			found, err := s.Payments.Page(s.Staff(), payments.Search{Direction: payments.In}, page.First(5))
 			if err != nil || found.Total != 1 || found.Items[0].Minor != 25_00 {

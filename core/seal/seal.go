@@ -11,8 +11,9 @@
 //     the first 16 bytes of the HMAC of "TENANT/COLUMN/" and the value with a to z in upper case, without
 //     spaces at its ends.
 //   - secrets (HMAC-SHA-256, a PRF): API secrets, refresh tokens and requests of idempotency keys are known
-//     by the whole HMAC of "secret/PURPOSE/" and the text. It cannot be made anew without the text, so these
-//     stay under their key, which does not rotate; that takes nothing from secrets of 256 random bits.
+//     by the whole HMAC of "secret/PURPOSE/" and the text, messages whose ids were used before by the first
+//     8 bytes of it. It cannot be made anew without the text, so these stay under their key, which does not
+//     rotate; that takes nothing from secrets of 256 random bits.
 //
 // The file is JSON: {"format": 2, "wrapped": WRAP, "sealing": PART, "searching": PART, "secrets": PART}. A
 // PART is {"keyset": K, "first": N, "changed": TIME}. Without a WRAP, K is a Tink keyset as JSON. With one it
