@@ -50,9 +50,6 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 		return nil, err
 	}
 	amount, err := orderAmount(o, creditor)
-	if err == nil {
-		err = f.mayPay(by, amount)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +72,9 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 		ReceiverName: creditor.Name, MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := f.price(by, p, o.Fee); err != nil {
+		return nil, err
+	}
+	if err := f.mayPay(by, p.Committed()); err != nil {
 		return nil, err
 	}
 	var why string

@@ -78,6 +78,37 @@ func TestAPersonPaysNoMoreInADayAndAMonthThanTheirRolesSay(t *testing.T) {
 	pays(who, order, "10", "")
 }
 
+// A fee that the request names counts with the amount, of what is paid and of what is collected.
+func TestWhatAPersonPaysWithAFeeStaysWithinTheirLimits(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]string{
+		"a payment": "Per_Transaction_Payment_Limits", "a day": "Daily_Payment_Limits",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			who := bounded(t, s.Bank, "clerk", access.Limit{Name: limit, Minor: 20_00})
+			for kind, ask := range map[string]func(o payments.Order) error{
+				"credit": func(o payments.Order) error {
+					_, err := s.Payments.Send(who, o, changes.RequestOptions{})
+					return err
+				},
+				"debit": func(o payments.Order) error {
+					_, err := s.Payments.RequestDebit(who, o, changes.RequestOptions{})
+					return err
+				},
+			} {
+				if err := ask(s.order("10.01", economy, costing("10.00"))); !errors.Is(err, payments.ErrOwnLimit) {
+					t.Errorf("a %s of 10.01 with a fee of 10.00: %v", kind, err)
+				}
+				if err := ask(s.order("5.00", economy, costing("5.00"))); err != nil {
+					t.Errorf("a %s of 5.00 with a fee of 5.00: %v", kind, err)
+				}
+			}
+		})
+	}
+}
+
 // What is refused does not count, and neither what a program pays in the same name.
 func TestOnlyWhatAPersonHasMadeCounts(t *testing.T) {
 	t.Parallel()
