@@ -22,8 +22,8 @@ import (
 // A payment over a network whose other side may be on a list waits in the state Screening, with its money
 // held, until people of the bank have looked at it: they release it to its network, or it is cancelled.
 // Nobody outside the bank learns why, and nobody cancels it meanwhile. A preview says nothing of it, or it
-// would tell who is on the lists. The networks carry Latin letters alone, so that no other alphabet hides a
-// name. What becomes of payments that come in is in screening_received.go.
+// would tell who is on the lists. No other alphabet hides a name: what is sent is of Latin letters alone, and
+// people look at what comes in other ones. What becomes of payments that come in is in screening_received.go.
 
 // mostInScreening bounds the payments of a customer that wait at a time because of the lists, so that people
 // can still find their way among them. Where people look at all payments there is no such bound.

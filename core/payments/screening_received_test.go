@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
 	"bankgraph/core/sandbox"
 	"bankgraph/core/screening"
 )
@@ -30,6 +32,56 @@ func (s *sender) rejects(t *testing.T, uid payments.UID) {
 	t.Helper()
 	if _, err := s.Payments.RejectScreened(s.Checker(), uid, because); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Letters that no network carries hide no listed name, whatever they look like: people look at what comes in
+// them.
+func TestACreditInLettersThatNoNetworkCarriesIsLookedAt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		name string
+		look bool
+	}{
+		"as listed":            {"Viktor Drazenko", true},
+		"another":              {"Ada Byron", false},
+		"another with accents": {"José Łukasz Ærø-Müller", false},
+		"o, a of Cyrillic":     {"Vikt\u043er Dr\u0430zenk\u043e", true},
+		"i, e of Cyrillic":     {"V\u0456ktor Draz\u0435nko", true},
+		"o of Greek":           {"Vikt\u03bfr Drazenk\u03bf", true},
+		"V of Cherokee":        {"\u13d9iktor Draz\u0435nko", true},
+		"a of phonetics":       {"Viktor Dr\u0251z\u025bnko", true},
+		"all in Cyrillic":      {"Виктор Дразенко", true},
+		"o as a sign":          {"Vikt\u25cbr Drazenk\u25cb", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			arrives := func(n int, over rails.Rail) payments.UID {
+				var body bytes.Buffer
+				if err := iso20022.Write(&body, payments.Profiles[over], s.credit(over, n)); err != nil {
+					t.Fatal(err)
+				}
+				s.arrive(t, over, strings.ReplaceAll(body.String(), "Ada Byron", c.name))
+				s.run(t)
+				return s.newest(t)
+			}
+			if got := s.life(t, arrives(1, rails.FedNow)); got != "SETTLED" {
+				t.Errorf("without a list: %s", got)
+			}
+			s.lists(t, "Viktor Drazenko")
+			for i, over := range requesting {
+				uid, want := arrives(i+2, over), "SETTLED"
+				if c.look {
+					want = "SCREENING"
+					s.inScreening(t, uid)
+				}
+				if got := s.life(t, uid); got != want {
+					t.Errorf("%s over %s: %s, want %s", c.name, over, got, want)
+				}
+			}
+			s.Prove()
+		})
 	}
 }
 

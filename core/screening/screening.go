@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/events"
+	"bankgraph/core/rails/plain"
 	"bankgraph/db"
 )
 
@@ -159,15 +160,15 @@ func (s *Service) screen(
 	return screen, nil
 }
 
-// Find returns the listed names that a name may be, and whether people look at the payment.
+// Find returns the listed names that a name may be, and whether people look at the payment. They do if a bank
+// with lists gets a name that has no form in ASCII, which is all that networks carry: in letters of another
+// script, or ones that look like Latin ones, no listed name is found.
 func (s *Screen) Find(name string) (found []Match, look bool) {
-	if s == nil {
-		return nil, false
+	if s == nil || s.index == nil {
+		return nil, s.All()
 	}
-	if s.index != nil {
-		found = s.index.Find(name)
-	}
-	return found, s.all || len(found) > 0
+	found = s.index.Find(name)
+	return found, s.all || len(found) > 0 || !plain.Is(plain.ASCII(name))
 }
 
 // All reports whether people look at all payments.

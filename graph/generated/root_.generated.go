@@ -6375,7 +6375,7 @@ input AddressInput {
 type PaymentScreening {
   "The name that was compared, of the other side: of who is paid, or of who pays a debit or a payment that came in."
   name: String!
-  "The listed names that it may be, 10 at most; none where the bank has people look at every payment."
+  "The listed names that it may be, 10 at most; none where the bank has people look at every payment, or for a name that is not of ASCII and accents alone."
   matches: [ScreeningMatch!]!
   "What became of it."
   status: PaymentScreeningStatus!

@@ -19,7 +19,7 @@ var letters = strings.NewReplacer(
 // ASCII returns a text without accents: Müller is Muller, Łódź is Lodz, and ’ is '. What has no form in ASCII
 // stays as it is; whoever sends the text has to refuse it.
 func ASCII(text string) string {
-	if isASCII(text) {
+	if Is(text) {
 		return text
 	}
 	text = norm.NFKD.String(letters.Replace(norm.NFC.String(text)))
@@ -31,6 +31,7 @@ func ASCII(text string) string {
 	}, text)
 }
 
-func isASCII(text string) bool {
+// Is reports whether a text is of ASCII alone.
+func Is(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
