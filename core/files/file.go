@@ -258,6 +258,9 @@ const lineBits = payments.LineBits
 
 func lineID(of FileUID, line int32) LineID { return LineID(int64(of)<<lineBits | int64(line)) }
 
+// file returns the file that a line is of.
+func (id LineID) file() FileUID { return FileUID(id >> lineBits) }
+
 // DraftColumn names the column for which lines are sealed (seal.Place).
 const DraftColumn = "bulk_file_lines.draft"
 

@@ -1705,6 +1705,38 @@ func TestALineThatCannotBePaidFailsNoOtherFile(t *testing.T) {
 	f.is(good, files.Processed, 1, 0)
 }
 
+// Of two workers who cannot pay a line one says so, and the other one says nothing of the line behind it.
+func TestALineThatCannotBePaidFailsNoOtherLine(t *testing.T) {
+	t.Parallel()
+	line := coretest.NewLine(t)
+	f := filedAt(t, line.Bank())
+	f.t = t
+	bad := *f
+	bad.account = f.Account(f.of, coretest.Holding(10_000_00, 0), coretest.Sends)
+	upload := func(rows string) files.FileUID {
+		uid := f.upload(files.CSV, header+rows)
+		if _, err := f.Files.Check(f.worker()); err != nil {
+			t.Fatal(err)
+		}
+		return uid
+	}
+	first, second := upload(bad.row("A-1", "1")), upload(bad.row("A-2", "1")+f.row("B", "1"))
+	f.Exec(`UPDATE bulk_files SET status = 'CANCELLED' WHERE tenant = ? AND uid = ?`, f.Tenant, second)
+	f.Exec(`UPDATE accounts SET number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, f.Tenant,
+		bad.account.UID)
+	work := func() { _, _ = f.Files.Pay(f.worker()) }
+	begins := line.Begins(3, work) // all lines, one line, what is said of it
+	work()
+	f.is(first, files.PartiallyProcessed, 0, 1)
+	f.Exec(`UPDATE bulk_files SET status = 'PROCESSING' WHERE tenant = ? AND uid = ?`, f.Tenant, second)
+	line.Elsewhere(begins, f.Bank, `UPDATE bulk_files SET paid = 2, failed = 1, valid = 1
+		WHERE tenant = ? AND uid = ?`, f.Tenant, second)
+	for range 4 {
+		work()
+	}
+	f.is(second, files.PartiallyProcessed, 1, 1)
+}
+
 // abroadFile writes a file with a batch of IAT.
 func abroadFile(t *testing.T, way nacha.Abroad, entries ...nacha.Entry) string {
 	t.Helper()

@@ -57,9 +57,9 @@ type paying struct {
 // line says so.
 func (p *paying) payAlone(ctx context.Context) (dealt int, err error) {
 	for range paidTogether {
-		n, of, err := p.pay(ctx, 1)
-		if err != nil && of != 0 && !db.IsPassing(err) {
-			n, err = p.giveUp(ctx, of, err)
+		n, first, err := p.pay(ctx, 1)
+		if err != nil && first != 0 && !db.IsPassing(err) {
+			n, err = p.giveUp(ctx, first, err)
 		}
 		dealt += n
 		if err != nil || n == 0 {
@@ -69,10 +69,10 @@ func (p *paying) payAlone(ctx context.Context) (dealt int, err error) {
 	return dealt, nil
 }
 
-// pay makes the payments of the next lines of a file, and returns how many lines that were, of which file.
-func (p *paying) pay(ctx context.Context, most int) (dealt int, of FileUID, err error) {
+// pay makes the payments of the next lines of a file, and returns how many lines that were, and the first one.
+func (p *paying) pay(ctx context.Context, most int) (dealt int, first LineID, err error) {
 	err = p.dealing(ctx, 0, most, func(ctx context.Context, tx bun.Tx, f *BulkFile, lines []*FileLine) error {
-		dealt, of = len(lines), f.UID
+		dealt, first = len(lines), lines[0].ID
 		if f.ApprovedAt == nil { // nobody else answers for the payments
 			err := changes.EndedTx(ctx, tx, f.Tenant, f.Maker.Client, f.Maker.Person())
 			if errors.Is(err, changes.ErrMakerEnded) {
@@ -104,18 +104,26 @@ func (p *paying) pay(ctx context.Context, most int) (dealt int, of FileUID, err 
 		}
 		return nil
 	})
-	return dealt, of, err
+	return dealt, first, err
 }
 
-// giveUp enters, for the next line of a file, that the bank could not make its payment.
-func (p *paying) giveUp(ctx context.Context, of FileUID, why error) (dealt int, err error) {
-	err = p.dealing(ctx, of, 1, func(_ context.Context, _ bun.Tx, _ *BulkFile, lines []*FileLine) error {
-		for _, l := range lines {
-			dealt++
-			l.fails(Faults{{l.Number, "", string(fault.Internal), "the bank could not make the payment"}})
+// errDealtWith is returned for a line that another worker has dealt with.
+var errDealtWith = errors.New("the line is dealt with")
+
+// giveUp enters, for a line of a file, that the bank could not make its payment. Another worker may have dealt
+// with the line meanwhile: those after it are not given up.
+func (p *paying) giveUp(ctx context.Context, line LineID, why error) (dealt int, err error) {
+	err = p.dealing(ctx, line.file(), 1, func(_ context.Context, _ bun.Tx, _ *BulkFile, lines []*FileLine) error {
+		if lines[0].ID != line {
+			return errDealtWith
 		}
+		dealt++
+		lines[0].fails(Faults{{lines[0].Number, "", string(fault.Internal), "the bank could not make the payment"}})
 		return nil
 	})
+	if errors.Is(err, errDealtWith) {
+		err = nil
+	}
 	return dealt, errors.Join(err, why)
 }
 
