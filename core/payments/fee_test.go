@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -203,6 +204,25 @@ func TestADebitCostsWhatItWasAskedToCost(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.Prove()
+}
+
+// A series of debits goes on collecting at least the fee that its order names: none could be made otherwise.
+func TestASeriesOfDebitsIsNotChangedToLessThanItsFee(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	p := s.collect(t, s.order("250.00", costing("7.35"), economy, func(o *payments.Order) { o.Repeat = weekly() }))
+	change := func(amount string) error {
+		_, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence, payments.RecurrenceDraft{Amount: amount},
+			changes.RequestOptions{})
+		return err
+	}
+	f, is := fault.Of(change("7.34"))
+	if !is || f.Field != "amount" || !strings.Contains(f.Message, "7.35") {
+		t.Errorf("below its fee: %+v", f)
+	}
+	if err := change("7.35"); err != nil {
+		t.Errorf("as much as its fee: %v", err)
+	}
 }
 
 // Nothing is held for the fee of a debit, so that nobody names one by which the account would be overdrawn.

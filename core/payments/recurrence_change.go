@@ -283,6 +283,9 @@ func (s *Service) setAmountTx(
 	if err != nil {
 		return err
 	}
+	if err := r.bears(f, tx.Caller, next.order.Fee); err != nil {
+		return err
+	}
 	for _, p := range l.waiting {
 		p.uncount(f.limits)
 	}
@@ -292,6 +295,24 @@ func (s *Service) setAmountTx(
 	})
 	if over != nil {
 		return fault.Called(exceeds(over), calledInSeries)
+	}
+	return nil
+}
+
+// bears returns a fault for a series of debits that collect less than the fee that its order names: none of
+// them could be made.
+func (r *Recurrence) bears(f *facts, by access.Caller, fee *CustomFee) error {
+	p := &Payment{
+		Customer: r.Customer, Direction: Out, EntryType: r.EntryType, Speed: r.Speed, Minor: r.Minor,
+		Currency: r.Currency, ReceiverAccount: r.Account,
+	}
+	if !p.Collects() {
+		return nil
+	}
+	by.Reach = access.OfBank // which makes the payments
+	if err := f.price(by, p, fee); err != nil {
+		return fault.Field(recurrenceObject, "amount", fault.Min,
+			"must be at least the fee of each payment, "+fee.Amount)
 	}
 	return nil
 }
