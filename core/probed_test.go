@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
@@ -153,6 +154,17 @@ var wholly = map[string]struct {
 		_, err := b.VirtualAccounts.Open(ctx, of.UID, virtualaccounts.Draft{
 			MasterNumber: given.Of(value), Name: given.Of("Rents"), ProductCode: given.Of("RENT"),
 			Purpose: given.Of("Rent"),
+		}, changes.RequestOptions{})
+		return unless(err)
+	}},
+	"a rule for the account with a number": {1, func(
+		ctx context.Context, b *coretest.Bank, _ *customers.Customer, value string,
+	) error {
+		_, err := b.PositivePay.Create(ctx, positivepay.Draft{
+			Type: positivepay.ACH, AccountNumber: given.Of(value), ACHCompanyID: given.Of("9100011223"),
+			BeneficiaryName: given.Of("Lakefront Util"), Amount: given.Of("50.00"),
+			AmountType: positivepay.Maximum, Frequency: positivepay.OnGoing,
+			SECCode: given.Of("ALL"), EffectiveDate: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC),
 		}, changes.RequestOptions{})
 		return unless(err)
 	}},

@@ -56,7 +56,12 @@ func (s *Service) Create(
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.create.Do(ctx, caller, changes.Target{}, draft, options)
+	var out changes.Outcome[Saved]
+	err = s.probes.Naming(caller, draft.AccountNumber.Value, func() error {
+		out, err = s.create.Do(ctx, caller, changes.Target{}, draft, options)
+		return err
+	})
+	return out, err
 }
 
 // Change changes the fields that the draft gives; the type stays. It waits for a second person as Create
