@@ -46,7 +46,8 @@ var Invariants = []ledger.Invariant{
 		  WHERE q.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY q.uid
 		), place AS (
 		  -- each joined once: looked up for each payment they would take the square of the payments' number
-		  SELECT p.uid, h.payment, h.holder, p.state, p.rail, p.direction, p.entry_type, p.amount, p.returned, p.fee, p.trade,
+		  SELECT p.uid, h.payment, h.holder, p.state, p.rail, p.direction, p.entry_type, p.amount, p.returned,
+		    p.fee, p.trade,
 		    CASE WHEN p.trade IS NULL THEN p.amount ELSE p.sold END AS pays,
 		    CASE WHEN p.trade IS NULL THEN p.returned ELSE p.sold_returned END AS gets_back,
 		    coalesce(m.bought, 0) AS bought, coalesce(m.sold, 0) AS sold, coalesce(m.payer, 0) AS payer,

@@ -47,7 +47,8 @@ func TestAWebhookLeadsOnlyToThePublicNetwork(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"http://hooks.partner.example", "https://127.0.0.1", "https://localhost",
-		"https://me.localhost", "https://intranet", "https://intranet./x", "https://[::1]", "https://10.0.0.1", "https://169.254.169.254/latest",
+		"https://me.localhost", "https://intranet", "https://intranet./x", "https://[::1]", "https://10.0.0.1",
+		"https://169.254.169.254/latest",
 		"https://[::ffff:10.0.0.1]", "https://[64:ff9b::a00:1]", "https://100.64.0.1", "https://224.0.0.1",
 		"https://user:word@hooks.partner.example", "https://x.example/?a=b", "https://x.example/#top",
 		"ftp://x.example", "x.example", "https://", "https:x.example", "https://x.example/a b",
