@@ -36,5 +36,6 @@ func (s *Service) numbering(
 	case named && err == nil && o == s.open && caller.Reach != access.OfBank:
 		s.probes.Pace(caller)
 	}
+	out.Result.renumbered = false // a replay of the answer does not know it
 	return out, err
 }
