@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -503,15 +504,15 @@ func TestTheLookupNeedsItsPermissionOrTheTwoThatFindTheSame(t *testing.T) {
 func TestOneAPIKeyLooksUpOnlySoManyNumbersInAMinute(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	for range 599 {
-		if _, err := b.Accounts.Lookup(b.program(), "1", ""); err != nil {
+	for n := range 599 {
+		if _, err := b.Accounts.Lookup(b.program(), strconv.Itoa(1000+n), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if answer := b.get(b.program(), "/v1/customers/lookup/1"); answer.status != http.StatusOK {
 		t.Fatalf("%d %s", answer.status, answer.body)
 	}
-	surplus := b.get(b.program(), "/v1/customers/lookup/1")
+	surplus := b.get(b.program(), "/v1/customers/lookup/2")
 	surplus.refused(t, "the 601st", http.StatusTooManyRequests, "API900", "tried out")
 	if surplus.header.Get("Retry-After") == "" || surplus.cost.Statements.Load() != 0 {
 		t.Errorf("%v, %d statements", surplus.header, surplus.cost.Statements.Load())
