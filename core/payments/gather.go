@@ -27,7 +27,7 @@ import (
 // numbered is an account that was named by its number or, in a request, by its UID.
 type numbered struct {
 	Account  accounts.UID `bun:"uid"`
-	Hash     []byte       `bun:"number_hash"` // nil if it was named by its UID
+	Hash     []byte       `bun:"number_hash"` // nil if it was named by its UID, from outside the bank
 	Customer int64        `bun:"customer"`
 	Owner    int64        `bun:"owner"` // of the customer
 }
@@ -152,6 +152,14 @@ func (w want) madeBy(now time.Time, callers ...access.Caller) want {
 	return w
 }
 
+// outside returns who named a party, if that is somebody outside the bank, who does not see all accounts.
+func (w want) outside(i int) (by access.Caller, is bool) {
+	if len(w.askers) > 0 {
+		by = w.askers[min(i, len(w.askers)-1)]
+	}
+	return by, len(w.askers) > 0 && by.Reach != access.OfBank
+}
+
 // house is an account of the bank's own.
 type house struct {
 	of ledger.House
@@ -266,7 +274,7 @@ func some[T, R any](of []T, queue func() *db.Rows[R]) *db.Rows[R] {
 func (g *gathering) find(ctx context.Context, s *Service) error {
 	f, r, b := g.f, g.r, g.r.batch()
 	payers, payerHashes := s.named(f.tenant, g.payers)
-	payees, payeeHashes := s.named(f.tenant, g.payees)
+	_, payeeHashes := s.named(f.tenant, g.payees)
 	hashes := slices.Concat(payerHashes, payeeHashes)
 	var virtualHashes [][]byte
 	for _, number := range g.virtual {
@@ -274,8 +282,12 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 			virtualaccounts.NumberColumn, number)...)
 	}
 	var asked []accounts.UID
-	if len(g.askers) > 0 {
-		asked = slices.Concat(payers, payees)
+	for _, all := range [][]Party{g.payers, g.payees} {
+		for i, p := range all {
+			if _, outside := g.outside(i); outside && p.UID != 0 {
+				asked = append(asked, p.UID)
+			}
+		}
 	}
 	named := new(db.Rows[numbered])
 	if len(hashes)+len(asked) > 0 {
@@ -352,9 +364,8 @@ func (g *gathering) seen(s *Service, all []Party, leads map[accounts.UID]*number
 		if uid == 0 {
 			continue
 		}
-		if len(g.askers) > 0 {
-			by, to := g.askers[min(i, len(g.askers)-1)], leads[uid]
-			if to == nil || !by.Sees(to.Customer, to.Owner) {
+		if by, outside := g.outside(i); outside {
+			if to := leads[uid]; to == nil || !by.Sees(to.Customer, to.Owner) {
 				continue
 			}
 		}
