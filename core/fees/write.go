@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
 	"bankgraph/core/ident"
+	"bankgraph/core/probes"
 	"bankgraph/core/seal"
 )
 
@@ -113,12 +114,10 @@ func (s *Service) Change(
 func (s *Service) naming(
 	ctx context.Context, o *changes.Operation[Draft, Saved], caller access.Caller, at changes.Target,
 	draft Draft, options changes.RequestOptions,
-) (out changes.Outcome[Saved], err error) {
-	err = s.probes.Naming(caller, draft.AccountNumber.Value, func() error {
-		out, err = o.Do(ctx, caller, at, draft, options)
-		return err
+) (changes.Outcome[Saved], error) {
+	return probes.Naming(s.probes, caller, draft.AccountNumber.Value, func() (changes.Outcome[Saved], error) {
+		return o.Do(ctx, caller, at, draft, options)
 	})
-	return out, err
 }
 
 // lifecycle adds and changes tiers, those of one customer one after the other, so that what becomes cheaper

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
+	"bankgraph/core/probes"
 	"bankgraph/db"
 )
 
@@ -46,12 +47,9 @@ func (s *Service) Quote(
 	if err != nil {
 		return changes.Outcome[Quote]{}, err
 	}
-	var out changes.Outcome[Quote]
-	err = s.probes.Naming(caller, draft.Account, func() error {
-		out, err = s.quote.Do(ctx, caller, changes.Target{}, draft, options)
-		return err
+	return probes.Naming(s.probes, caller, draft.Account, func() (changes.Outcome[Quote], error) {
+		return s.quote.Do(ctx, caller, changes.Target{}, draft, options)
 	})
-	return out, err
 }
 
 // Accept books a trade at the rate of a quote, of which there is one trade at most.

@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
 	"bankgraph/core/money"
+	"bankgraph/core/probes"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -56,12 +57,9 @@ func (s *Service) Create(
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	var out changes.Outcome[Saved]
-	err = s.probes.Naming(caller, draft.AccountNumber.Value, func() error {
-		out, err = s.create.Do(ctx, caller, changes.Target{}, draft, options)
-		return err
+	return probes.Naming(s.probes, caller, draft.AccountNumber.Value, func() (changes.Outcome[Saved], error) {
+		return s.create.Do(ctx, caller, changes.Target{}, draft, options)
 	})
-	return out, err
 }
 
 // Change changes the fields that the draft gives; the type stays. It waits for a second person as Create

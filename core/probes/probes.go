@@ -148,20 +148,19 @@ func (w *window) giveBack(at time.Time) {
 	}
 }
 
-// Naming carries out a change that names a whole number; ” or a masked one names none. The number counts as
-// tried out if the change is refused for anything that may tell whose it is.
-func (c *Counter) Naming(caller access.Caller, number string, change func() error) error {
+// Naming carries out a change that names a whole number; an empty or masked one names none. The number counts
+// as tried out if the change is refused for anything that may tell whose it is.
+func Naming[R any](c *Counter, caller access.Caller, number string, change func() (R, error)) (out R, err error) {
 	if number == "" || seal.LooksMasked(number) {
 		return change()
 	}
-	if err := c.Add(caller, 0); err != nil {
-		return err
+	if err = c.Add(caller, 0); err != nil {
+		return out, err
 	}
-	err := change()
-	if Tells(err) {
+	if out, err = change(); Tells(err) {
 		_ = c.Add(caller, 1) // what it was refused for is the answer
 	}
-	return err
+	return out, err
 }
 
 // Tells reports whether a refusal may tell who has a number that was asked for.

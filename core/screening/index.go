@@ -12,9 +12,9 @@ import (
 
 // A listed name matches a name if the words of the listed one are among the other's, in any order and
 // whatever is written between them; letter case and accents do not count, and signs may join what is around
-// them or part it: O'Neil is ONeil and O Neil. In names of two words and more one
-// word of five letters or more may have one letter wrong, missing or too many, or two of them swapped. Where
-// words end does not count in names of eight letters and more: Al-Rashid Trading is Alrashid Tra ding.
+// them or part it: O'Neil is ONeil and O Neil. In names of two words and more one word of five letters or more
+// may have one letter wrong, missing or too many, or two of them swapped. Where words end does not count in
+// names of eight letters and more: Al-Rashid Trading is Alrashid Tra ding.
 
 // Index finds the listed names that a name may be.
 type Index struct {

@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
+	"bankgraph/core/probes"
 	"bankgraph/core/seal"
 )
 
@@ -55,12 +56,10 @@ func (s *Service) Open(
 func (s *Service) naming(
 	ctx context.Context, o *changes.Operation[Draft, Saved], caller access.Caller, at changes.Target,
 	draft Draft, options changes.RequestOptions,
-) (out changes.Outcome[Saved], err error) {
-	err = s.probes.Naming(caller, draft.MasterNumber.Value, func() error {
-		out, err = o.Do(ctx, caller, at, draft, options)
-		return err
+) (changes.Outcome[Saved], error) {
+	return probes.Naming(s.probes, caller, draft.MasterNumber.Value, func() (changes.Outcome[Saved], error) {
+		return o.Do(ctx, caller, at, draft, options)
 	})
-	return out, err
 }
 
 // Change changes the fields in the draft. If the customer is 0, the owner of the virtual account is used; so

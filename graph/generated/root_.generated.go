@@ -607,7 +607,7 @@ extend type Mutation {
   suspendAccount("The account to suspend." input: SuspendAccountInput!): SuspendAccountPayload
   "Puts an account into use, for the first time or again; one that is SUSPENDED, or CLOSED with money that came back later, for the bank's callers."
   activateAccount("The account to activate." input: ActivateAccountInput!): ActivateAccountPayload
-  "Deletes an account on which nothing was ever booked. Outside the bank, one that has callbacks waits for the bank's own people."
+  "Deletes an account on which nothing was ever booked; one that is SUSPENDED for the bank's callers alone. Outside the bank, one that has callbacks waits for the bank's own people."
   deleteAccount("The account to delete." input: DeleteAccountInput!): DeleteAccountPayload
 }
 
@@ -5513,7 +5513,7 @@ extend type Mutation {
   activatePositivePayRule("Which rule." input: ActivatePositivePayRuleInput!): ActivatePositivePayRulePayload
   "Stops a rule, at once."
   suspendPositivePayRule("Which rule." input: SuspendPositivePayRuleInput!): SuspendPositivePayRulePayload
-  "Deletes a rule, at once and for good. What waits for approval of it is refused."
+  "Deletes a rule, at once and for good. What waits for approval of it is refused. What the bank suspended the bank alone deletes, what a partner suspended that partner or the bank."
   deletePositivePayRule("Which rule." input: DeletePositivePayRuleInput!): DeletePositivePayRulePayload
 }
 
