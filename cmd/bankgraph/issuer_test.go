@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -339,6 +340,26 @@ func TestPeopleOfOneIssuerAreHeldBackOneByOne(t *testing.T) {
 	}
 	if seen["jane"] == 3 || seen["jo"] != 1 {
 		t.Errorf("let through: %v", seen)
+	}
+}
+
+func TestPartnersLeaveRequestsToOthersOfTheirBank(t *testing.T) {
+	t.Parallel()
+	pace := newPace(0, 80, newMeters(nil))
+	passed := func(keys int, c access.Caller) (passed int) {
+		for n := range 200 {
+			c.Tenant, c.Client = 1, strconv.Itoa(n%keys)
+			if pace.over(c) == nil {
+				passed++
+			}
+		}
+		return passed
+	}
+	one := passed(8, access.Caller{Reach: access.OfPartner, Entity: 2000001})
+	another := passed(8, access.Caller{Reach: access.OfPartner, Entity: 2000002})
+	bank := passed(1, access.Caller{Reach: access.OfBank, Entity: 1000000})
+	if one < 40 || one > 45 || another < 20 || another > 25 || bank < 20 || bank > 25 {
+		t.Errorf("a partner sent %d of 80, another %d, the bank's people %d", one, another, bank)
 	}
 }
 

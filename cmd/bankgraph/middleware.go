@@ -31,6 +31,8 @@ type refusal func(w http.ResponseWriter, r *http.Request, err error)
 var (
 	errTooFast = fault.New(fault.TooMany, "caller.too_fast",
 		"too many requests with this API key, try again in a moment")
+	errEntityTooFast = fault.New(fault.TooMany, "entity.too_fast",
+		"too many requests with the API keys and by the people of this partner or customer, try again in a moment")
 	errBankTooFast = fault.New(fault.TooMany, "bank.too_fast",
 		"too many requests of this bank, try again in a moment")
 	errNetTooFast = fault.New(fault.TooMany, "network.too_fast",
@@ -191,14 +193,19 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// pace limits the requests a second of each API key, each person and each bank.
+// pace limits the requests a second of each API key, each person and each bank. Of what a bank may send, a
+// partner or customer with all its keys and people has half, and all of them together leave a quarter to the
+// bank's own people.
 type pace struct {
-	caller, bank *httprate.RateLimiter
-	meters       *meters
+	caller, entity, outside, bank *httprate.RateLimiter
+	meters                        *meters
 }
 
 func newPace(caller, bank int, m *meters) pace {
-	return pace{caller: perSecond(caller, retryAfter), bank: perSecond(bank, retryAfter), meters: m}
+	return pace{
+		caller: perSecond(caller, retryAfter), entity: perSecond((bank+1)/2, retryAfter),
+		outside: perSecond(bank-bank/4, retryAfter), bank: perSecond(bank, retryAfter), meters: m,
+	}
 }
 
 // perSecond counts by key. It returns nil if there is no limit.
@@ -230,9 +237,14 @@ func (p pace) keep(refuse refusal, next http.Handler) http.Handler {
 // counts counts a request of a caller. Its error says of whom there were too many.
 func (p pace) counts(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	bank := strconv.FormatInt(int64(caller.Tenant), 10)
+	outside := caller.Reach != access.OfBank
 	switch {
 	case p.caller != nil && p.caller.OnLimit(w, r, bank+"/"+caller.Party()):
 		return errTooFast
+	case outside && p.entity != nil && p.entity.OnLimit(w, r, bank+"/"+strconv.FormatInt(caller.Entity, 10)):
+		return errEntityTooFast
+	case outside && p.outside != nil && p.outside.OnLimit(w, r, bank):
+		return errBankTooFast
 	case p.bank != nil && p.bank.OnLimit(w, r, bank):
 		return errBankTooFast
 	}

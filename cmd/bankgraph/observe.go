@@ -210,6 +210,7 @@ var refusals = []struct {
 	{errUnread, "caller", "unsent"},
 	{errBankUnread, "bank", "unsent"},
 	{errTooFast, "caller", "rate"},
+	{errEntityTooFast, "entity", "rate"},
 	{errBankTooFast, "bank", "rate"},
 	{errNoDoor, "network", "connections"},
 	{errNetTooFast, "network", "rate"},
