@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -173,6 +174,35 @@ var wholly = map[string]struct {
 	) error {
 		_, err := b.FX.Quote(ctx, fx.Draft{
 			IDType: "DDA", Account: value, Sell: "USD", Buy: "EUR", Funding: "100", Product: "SPOT", Tenor: "SPOT",
+		}, changes.RequestOptions{})
+		return unless(err)
+	}},
+	"a transfer from the account with a number": {1, func(
+		ctx context.Context, b *coretest.Bank, of *customers.Customer, value string,
+	) error {
+		_, err := b.Payments.Transfer(ctx, payments.Draft{
+			Sender: payments.Party{Number: value}, Receiver: payments.Party{UID: b.Account(of).UID}, Amount: "1",
+		}, changes.RequestOptions{})
+		return unless(err)
+	}},
+	"a transfer to the account with a number": {1, func(
+		ctx context.Context, b *coretest.Bank, of *customers.Customer, value string,
+	) error {
+		preview, err := b.Payments.PreviewTransfer(ctx, payments.Draft{
+			Sender: payments.Party{UID: b.Account(of).UID}, Receiver: payments.Party{Number: value}, Amount: "1",
+		})
+		if err != nil || len(preview.Faults) != 1 {
+			return fmt.Errorf("preview: %d faults, %w", len(preview.Faults), err)
+		}
+		return unless(preview.Faults[0])
+	}},
+	"a payment from an account, if it has the number": {1, func(
+		ctx context.Context, b *coretest.Bank, of *customers.Customer, value string,
+	) error {
+		_, err := b.Payments.Send(ctx, payments.Order{
+			Sender:   payments.Party{UID: b.Account(of).UID, Number: value},
+			Receiver: payments.Receiver{Contact: b.Contact(of).UID}, Amount: "1", Currency: "USD", Speed: "Instant",
+			ExternalReferenceID: "INV-7",
 		}, changes.RequestOptions{})
 		return unless(err)
 	}},

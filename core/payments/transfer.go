@@ -14,19 +14,28 @@ import (
 	"bankgraph/core/rails"
 )
 
-// party returns the account that a request names, if the caller sees it.
+// party returns the account that a request names, if the caller sees it. A number that leads to no such
+// account counts as tried out; who has tried out too many hears of none.
 func (f *facts) party(s *Service, by access.Caller, field string, named Party) (*party, error) {
 	uid, at := named.UID, field+".accountUID"
 	numbered := f.numbered(s, named.Number)
 	if uid == 0 {
 		uid, at = numbered, field+".accountNumber"
 	}
-	p := f.parties[uid]
+	p, why := f.parties[uid], error(nil)
 	switch {
 	case p == nil || !by.Sees(int64(p.Customer), int64(p.Owner)):
-		return nil, ErrAccount.On(at)
+		why = ErrAccount.On(at)
 	case named.Number != "" && numbered != uid:
-		return nil, fault.Field("payment", field+".accountNumber", fault.NoMatch, "must be the account's number")
+		why = fault.Field("payment", field+".accountNumber", fault.NoMatch, "must be the account's number")
+	}
+	if named.Number != "" {
+		if err := s.sought(f.tenant, named.Number).Now(by, why != nil); err != nil {
+			return nil, err
+		}
+	}
+	if why != nil {
+		return nil, why
 	}
 	return p, p.fits(field, named)
 }

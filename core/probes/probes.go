@@ -199,11 +199,25 @@ func (s *Search) Plain() any { return s.hashes }
 // Key implements db.Sought.
 func (s *Search) Key() any { return s.key }
 
+// Now counts a search that has been carried out already, in the name of a caller. Its result is not told
+// where Now returns an error.
+func (s *Search) Now(caller access.Caller, missed bool) error {
+	err := s.begin(caller)
+	s.End(missed)
+	return err
+}
+
 // Begin implements db.Sought.
-func (s *Search) Begin(ctx context.Context) (err error) {
-	if s.caller, err = access.Require(ctx); err != nil {
+func (s *Search) Begin(ctx context.Context) error {
+	caller, err := access.Require(ctx)
+	if err != nil {
 		return err
 	}
+	return s.begin(caller)
+}
+
+func (s *Search) begin(caller access.Caller) (err error) {
+	s.caller = caller
 	c := s.counter
 	c.mu.Lock()
 	defer c.mu.Unlock()
