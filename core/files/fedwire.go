@@ -117,6 +117,9 @@ func readWire(s *readPayment, text string) {
 			fail("{"+tag+"}", fault.Forbidden, "has one part: the message would lose what others say")
 		}
 	}
+	if len(partsOf(said["4200"])) > 5 {
+		fail("{4200}", fault.Forbidden, "has at most three lines of address: the message would lose others")
+	}
 	if kind := said["1510"]; kind != "" && kind != "1000" {
 		fail("{1510}", fault.Malformed, "must be 1000, a basic funds transfer")
 	}

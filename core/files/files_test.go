@@ -812,21 +812,27 @@ func TestWiresAreReadFromTaggedMessages(t *testing.T) {
 	f.Prove()
 }
 
-// References have one part; of several all but the first would be lost.
-func TestAReferenceOfAWireThatWouldBeCutIsRefused(t *testing.T) {
+// References have one part, and addresses three lines; what is more would be lost.
+func TestAWireThatWouldBeCutIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	wire := func(tags string) string {
+	wire := func(tags, address string) string {
 		return "{1500}30\n{1510}1000\n{2000}000000012345\n" + tags + "\n{3400}611590103OLD MILL BANK*\n{3600}CTR\n" +
-			"{4200}D440055551*Ada Byron*1 Lake Rd*Erie, PA 16501*\n" +
+			"{4200}D440055551*Ada Byron*" + address + "*Erie, PA 16501*\n" +
 			"{5000}D" + coretest.AccountNumber(f.account.UID) + "*Acme*\n"
 	}
-	uid := f.upload(files.Fedwire, wire("{3320}W1*{4320}INV 7*")+wire("{3320}W2*{4320}INV 7*INV 8*")+
-		wire("{3320}W3*OF 4*"))
+	uid := f.upload(files.Fedwire, wire("{3320}W1*{4320}INV 7*", "1 Lake Rd*Floor 2")+
+		wire("{3320}W2*{4320}INV 7*INV 8*", "1 Lake Rd")+wire("{3320}W3*OF 4*", "1 Lake Rd")+
+		wire("{3320}W4*", "1 Lake Rd*Floor 2*Room 3"))
 	f.work()
-	f.is(uid, files.PartiallyProcessed, 1, 2)
-	if got := f.faults(uid); !slices.Equal(got, []string{"9 {4320} NOTALLOWED", "17 {3320} NOTALLOWED"}) {
+	f.is(uid, files.PartiallyProcessed, 1, 3)
+	want := []string{"9 {4320} NOTALLOWED", "17 {3320} NOTALLOWED", "25 {4200} NOTALLOWED"}
+	if got := f.faults(uid); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	shown, err := f.Payments.Show(f.Staff(), f.payments()[0].UID)
+	if err != nil || shown.To.Line1 != "1 Lake Rd" || shown.To.Line2 != "Floor 2" {
+		t.Errorf("%+v %v", shown, err)
 	}
 }
 
