@@ -206,6 +206,16 @@ var wholly = map[string]struct {
 		}, changes.RequestOptions{})
 		return unless(err)
 	}},
+	"a payment to a contact, if it has the number": {1, func(
+		ctx context.Context, b *coretest.Bank, of *customers.Customer, value string,
+	) error {
+		_, err := b.Payments.Send(ctx, payments.Order{
+			Sender:   payments.Party{UID: b.Account(of, coretest.Sends).UID},
+			Receiver: payments.Receiver{Contact: b.Contact(of).UID, Number: value}, Amount: "1", Currency: "USD",
+			Speed: "Instant", ExternalReferenceID: "INV-7",
+		}, changes.RequestOptions{})
+		return unless(err)
+	}},
 }
 
 // sent sends what is queued in one batch.

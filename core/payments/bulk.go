@@ -102,6 +102,7 @@ func (s *Service) MakeAllTx(
 	if err != nil {
 		return nil, err
 	}
+	f.asked = true
 	b := db.TxBatch(tx)
 	ids := audit.TakeIDs(b, len(orders))
 	if err := b.Send(ctx); err != nil {

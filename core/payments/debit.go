@@ -53,7 +53,7 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	if err != nil {
 		return nil, err
 	}
-	debtor, err := f.receiver(s, creditor, o)
+	debtor, err := f.receiver(s, by, creditor, o)
 	if err == nil {
 		err = f.toldAtAnotherBank(s, by, &debtor)
 	}

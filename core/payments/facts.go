@@ -27,6 +27,7 @@ type facts struct {
 	banksOfOurs     map[string]bool   // of banks that payments name, those at which accounts of ours are
 	tried           map[tried]bool    // whether who named the number had named too many before
 	whenItGoes      bool              // whether an account is one of ours is asked when the payment goes
+	asked           bool              // the payments were asked for before: no number is tried out by them
 	charges         map[accounts.UID][]*fees.Charge
 	known           map[contacts.UID]*contact // by UID
 	banks           *db.Many[banks.Ref, banks.Bank]

@@ -146,7 +146,7 @@ func (f *facts) ordered(
 func (f *facts) directed(
 	s *Service, by access.Caller, p *Payment, o *Order, sender *party, now time.Time,
 ) error {
-	to, err := f.receiver(s, sender, o)
+	to, err := f.receiver(s, by, sender, o)
 	if err == nil {
 		err = f.toldAtAnotherBank(s, by, &to)
 	}
@@ -280,7 +280,7 @@ func (p *Payment) settleOn(wanted, now time.Time, moves bool) error {
 
 // receiver returns the payee: the contact that is named, or else what the order describes. The bank of a
 // contact abroad must have a BIC.
-func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
+func (f *facts) receiver(s *Service, by access.Caller, from *party, o *Order) (Receiver, error) {
 	if o.Receiver.Contact == 0 {
 		return o.Receiver, nil
 	}
@@ -292,9 +292,12 @@ func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
 	if err != nil {
 		return Receiver{}, err
 	}
-	if other := o.Receiver.Number; other != "" && other != number {
-		return Receiver{}, fault.Field("payment", "receiver.accountNumber", fault.NoMatch,
-			"must be that of the contact")
+	var why error
+	if o.Receiver.Number != "" && o.Receiver.Number != number {
+		why = fault.Field("payment", "receiver.accountNumber", fault.NoMatch, "must be that of the contact")
+	}
+	if why = f.guessed(s, by, o.Receiver.Number, why); why != nil {
+		return Receiver{}, why
 	}
 	to := Receiver{
 		Contact: k.UID, Number: number, Type: k.Type, SubType: k.SubType, Currency: k.Currency, Name: k.Name,

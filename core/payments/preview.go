@@ -398,7 +398,7 @@ func (f *facts) choices(
 	if t := f.trades[o.Contract]; t != nil {
 		wanted = t.ValueDate
 	}
-	to, err := f.receiver(s, from, o)
+	to, err := f.receiver(s, by, from, o)
 	if err != nil {
 		return nil
 	}

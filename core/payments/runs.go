@@ -156,7 +156,7 @@ func (s *Service) runAll(
 		if err != nil {
 			return err
 		}
-		f.whenItGoes = true
+		f.whenItGoes, f.asked = true, true
 		var runs, stopped []*run
 		for _, r := range due {
 			switch err := f.draws(s, r, caller, now); {

@@ -14,8 +14,7 @@ import (
 	"bankgraph/core/rails"
 )
 
-// party returns the account that a request names, if the caller sees it. A number that leads to no such
-// account counts as tried out; who has tried out too many hears of none.
+// party returns the account that a request names, if the caller sees it.
 func (f *facts) party(s *Service, by access.Caller, field string, named Party) (*party, error) {
 	uid, at := named.UID, field+".accountUID"
 	numbered := f.numbered(s, named.Number)
@@ -29,15 +28,19 @@ func (f *facts) party(s *Service, by access.Caller, field string, named Party) (
 	case named.Number != "" && numbered != uid:
 		why = fault.Field("payment", field+".accountNumber", fault.NoMatch, "must be the account's number")
 	}
-	if named.Number != "" {
-		if err := s.sought(f.tenant, named.Number).Now(by, why != nil); err != nil {
-			return nil, err
-		}
-	}
-	if why != nil {
+	if why = f.guessed(s, by, named.Number, why); why != nil {
 		return nil, why
 	}
 	return p, p.fits(field, named)
+}
+
+// guessed counts an account number that a caller names as tried out if it is refused, and returns why it is.
+// Who has tried out too many is refused whatever number it names.
+func (f *facts) guessed(s *Service, by access.Caller, number string, why error) error {
+	if number == "" || f.asked {
+		return why
+	}
+	return cmp.Or(s.sought(f.tenant, number).Now(by, why != nil), why)
 }
 
 // numbered returns the account with a number; 0 if there is none.
