@@ -50,10 +50,10 @@ var (
 	ErrActive = fault.New(fault.State, "account.active", "the account is active already")
 	// ErrSuspended is returned when an account is to be suspended that is.
 	ErrSuspended = fault.New(fault.State, "account.suspended", "the account is suspended already")
-	// ErrBankSuspends is returned to callers outside the bank who suspend an account, or activate or delete one
-	// that is suspended.
+	// ErrBankSuspends is returned to callers outside the bank who suspend an account, or activate, close, delete
+	// or renumber one that is suspended.
 	ErrBankSuspends = fault.New(fault.Denied, "account.bank_suspends",
-		"the bank alone suspends an account, and activates or deletes one that is suspended")
+		"the bank alone suspends an account, and activates, closes, deletes or renumbers one that is suspended")
 	ErrMoney = fault.New(fault.State, "account.money",
 		"there is money in the account, or held for payments under way")
 	// ErrUnderWay is returned while a payment brings money to the account, or may do so: one that is collected,

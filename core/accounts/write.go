@@ -267,10 +267,19 @@ func (s *Service) changeTx(
 			_, err = access.Require(ctx, access.ManagePositiveRules)
 		}
 		renumbered = !bytes.Equal(was.Number.Hash, a.Number.Hash)
+		if err == nil && renumbered && was.stopped(tx.Caller) {
+			err = ErrBankSuspends
+		}
 		return err
 	}))
 	done.renumbered = renumbered && err == nil
 	return done, err
+}
+
+// stopped reports whether the bank has suspended an account, for a caller outside it: who could close, delete
+// or renumber it would open another one under its number.
+func (a *Account) stopped(by access.Caller) bool {
+	return a.Status == Suspended && by.Reach != access.OfBank
 }
 
 // take moves an account to another status. It keeps the reason, if there is one.
@@ -290,7 +299,7 @@ func (s *Service) becomeTx(
 			if err := arranges(tx.Caller); err != nil {
 				return err
 			}
-			if step.To == Active && a.Status == Suspended && tx.Caller.Reach != access.OfBank {
+			if a.stopped(tx.Caller) {
 				return ErrBankSuspends
 			}
 			if step.To == Active && a.Status == Closed {
@@ -340,7 +349,7 @@ func (s *Service) removeTx(
 		if err := arranges(tx.Caller); err != nil {
 			return err
 		}
-		if a.Status == Suspended && tx.Caller.Reach != access.OfBank { // else it is opened anew under its number
+		if a.stopped(tx.Caller) {
 			return ErrBankSuspends
 		}
 		// its callbacks go with it, by which other accounts of the customer are measured

@@ -1117,9 +1117,20 @@ func TestASuspendedAccountStandsStillUntilTheBankActivatesIt(t *testing.T) {
 	is(accounts.Suspended)
 	never := b.Account(b.Customer(coretest.OwnedBy(partner)), coretest.Holding(0, 0),
 		func(a *accounts.Account) { a.Status = accounts.Suspended })
-	if _, err := b.Accounts.Delete(b.Partner(partner), 0, never.UID,
-		changes.RequestOptions{}); !errors.Is(err, accounts.ErrBankSuspends) {
-		t.Errorf("deleted by a partner, who would open it again: %v", err)
+	for what, do := range map[string]func(
+		context.Context, customers.UID, accounts.UID, changes.RequestOptions,
+	) (changes.Outcome[accounts.Saved], error){
+		"deleted": b.Accounts.Delete, "closed": b.Accounts.Close,
+		"renumbered": func(
+			ctx context.Context, of customers.UID, a accounts.UID, options changes.RequestOptions,
+		) (changes.Outcome[accounts.Saved], error) {
+			return b.Accounts.Change(ctx, of, a, accounts.Draft{Number: given.Of("7700100077")}, options)
+		},
+	} {
+		if _, err := do(b.Partner(partner), 0, never.UID,
+			changes.RequestOptions{}); !errors.Is(err, accounts.ErrBankSuspends) {
+			t.Errorf("%s by a partner, who would open another one under its number: %v", what, err)
+		}
 	}
 	if _, err := b.Accounts.Delete(b.Staff(), 0, never.UID, changes.RequestOptions{}); err != nil {
 		t.Errorf("deleted by the bank: %v", err)

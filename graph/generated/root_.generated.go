@@ -601,7 +601,7 @@ extend type Mutation {
   openAccount("The account." input: OpenAccountInput!): OpenAccountPayload
   "Changes an account. What waits for the bank's own people at openAccount does so here, and so does another number of the account, another system of record than the bank's own books for one that is in them, and the end of callbacks."
   changeAccount("What to change." input: ChangeAccountInput!): ChangeAccountPayload
-  "Closes an account for good. There must be no money in it and none on its way, and nothing may depend on it."
+  "Closes an account for good. There must be no money in it and none on its way, and nothing may depend on it. One that is SUSPENDED, for the bank's callers."
   closeAccount("The account to close." input: CloseAccountInput!): CloseAccountPayload
   "Lets the money of an account stand still, at once and until somebody of the bank activates it. For the bank's callers."
   suspendAccount("The account to suspend." input: SuspendAccountInput!): SuspendAccountPayload
