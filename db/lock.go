@@ -68,6 +68,21 @@ func WaitTx(ctx context.Context, tx bun.IDB, c Class, hashes [][]byte) error {
 	return nil
 }
 
+// AwaitedTx reports whether others wait for what this transaction has locked. What was sent ahead has run then.
+func AwaitedTx(ctx context.Context, tx bun.IDB) (awaited bool, err error) {
+	if l, inside := ctx.Value(lastKey{}).(*last); inside {
+		if err := l.awaitAhead(); err != nil {
+			return false, err
+		}
+	}
+	err = tx.NewRaw(`SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'
+		AND transactionid = pg_current_xact_id()::xid)`).Scan(ctx, &awaited)
+	if err != nil {
+		return false, fmt.Errorf("see who waits for a transaction: %w", err)
+	}
+	return awaited, nil
+}
+
 // of returns the number of one bank's lock.
 func (l Lock) of(tenant int64) int64 {
 	const tenants = 48 // bits; the lock's own number is above them, far below migrationLock

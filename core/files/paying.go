@@ -17,8 +17,13 @@ import (
 	"bankgraph/db"
 )
 
-// paidTogether is how many payments of a file are made in one transaction.
-const paidTogether = 1000
+// How many payments of a file are made in one transaction: few while others wait for the accounts that it
+// locks, as whoever shares a lane with them waits, too; and ever more while nobody does.
+const (
+	paidBriefly  = 64
+	paidAtFirst  = 256
+	paidTogether = 1024
+)
 
 // Pay makes payments of files of the caller's bank that are approved, or need no approval, and returns how
 // many lines it has dealt with. Each line becomes one payment, or is given the reason why it cannot; no line
@@ -28,9 +33,9 @@ func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	p := &paying{s: s, caller: caller, now: now}
+	p := &paying{s: s, caller: caller, now: now, most: paidAtFirst}
 	for until := time.Now().Add(longestStep); time.Now().Before(until); {
-		n, _, err := p.pay(ctx, paidTogether)
+		n, _, err := p.pay(ctx, p.most)
 		if err != nil && !db.IsPassing(err) { // one line that cannot be done does not stop the others
 			n, err = p.payAlone(ctx)
 		}
@@ -50,6 +55,7 @@ type paying struct {
 	s      *Service
 	caller access.Caller
 	now    time.Time
+	most   int    // lines of the next transaction
 	ahead  *ahead // nil: nothing is read ahead
 }
 
@@ -102,9 +108,18 @@ func (p *paying) pay(ctx context.Context, most int) (dealt int, first LineID, er
 				l.fails(faultsOf(l.Number, made[i].Why, columnsOf(f.Type, orders[i])))
 			}
 		}
-		return nil
+		return p.paceTx(ctx, tx)
 	})
 	return dealt, first, err
+}
+
+// paceTx decides how many lines the next transaction has.
+func (p *paying) paceTx(ctx context.Context, tx bun.Tx) error {
+	awaited, err := db.AwaitedTx(ctx, tx)
+	if p.most = min(2*p.most, paidTogether); awaited {
+		p.most = paidBriefly
+	}
+	return err
 }
 
 // errDealtWith is returned for a line that another worker has dealt with.
@@ -173,7 +188,9 @@ func (p *paying) dealing(
 		to := Processing
 		switch {
 		case len(lines) == most:
-			p.ahead = p.s.readAhead(outside, f, most)
+			if most > 1 {
+				p.ahead = p.s.readAhead(outside, f, p.most)
+			}
 		case f.Failed > 0:
 			to = PartiallyProcessed
 		default:

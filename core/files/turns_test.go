@@ -1,15 +1,20 @@
 package files_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/files"
+	"bankgraph/db"
 	"bankgraph/db/dbtest/faults"
 )
 
@@ -127,6 +132,58 @@ func TestFilesThatComeToNothingHaveABound(t *testing.T) {
 			_, err := f.try(files.CSV, "b.csv", header+f.row("B", "1"))
 			if errors.Is(err, files.ErrWasted) != c.wasted || !c.wasted && err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// While others wait for the accounts of a file, its transactions are short, as all who share a lane with them
+// wait, too.
+func TestAFileIsPaidBrieflyWhileOthersWaitForItsAccounts(t *testing.T) {
+	t.Parallel()
+	for name, others := range map[string]int{"nobody waits": 0, "others wait": 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFiled(t)
+			var text strings.Builder
+			text.WriteString(header)
+			for i := range 600 {
+				text.WriteString(f.row(fmt.Sprint("INV-", i), "1.25"))
+			}
+			uid := f.upload(files.CSV, text.String())
+			f.check()
+			waiting, stop := context.WithCancel(t.Context())
+			var all sync.WaitGroup
+			for range others {
+				all.Go(func() {
+					for waiting.Err() == nil {
+						err := f.DB.InTx(t.Context(), int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+							_, err := db.Raw(tx, "SELECT FROM balances WHERE tenant = ? AND account = ? FOR NO KEY UPDATE",
+								int64(f.Tenant), int64(f.account.UID)).Exec(ctx)
+							return err
+						})
+						if err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			_, err := f.Files.Pay(f.worker())
+			stop()
+			all.Wait()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.is(uid, files.Processed, 600, 0)
+			var together []int
+			err = f.DB.NewRaw(`SELECT count(*) FROM bulk_file_lines WHERE tenant = ? AND file = ? GROUP BY xmin::text
+				ORDER BY min(id)`, f.Tenant, uid).Scan(t.Context(), &together)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if others == 0 && !slices.Equal(together, []int{256, 344}) ||
+				others > 0 && (together[0] != 256 || !slices.Contains(together[1:], 64)) {
+				t.Errorf("paid together: %d", together)
 			}
 		})
 	}
