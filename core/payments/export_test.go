@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"time"
 
 	"bankgraph/db"
 )
@@ -32,3 +33,6 @@ func (s *Service) FindToSend(ctx context.Context) ([]UID, error) {
 	}
 	return s.nextToSend(ctx, caller, now)
 }
+
+// TakeFilesFor bounds how long one call of Receive takes in files.
+func (s *Service) TakeFilesFor(d time.Duration) { s.filesFor = d }

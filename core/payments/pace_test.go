@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -256,6 +257,27 @@ func (s *sender) unfinished(t *testing.T) (all []string) {
 		all = append(all, item.Reason)
 	}
 	return all
+}
+
+// What else a bank does waits while a file is taken in, so a long one is taken in by parts.
+func TestALongFileIsTakenInByParts(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t, positive)
+	s.Payments.TakeFilesFor(0)
+	s.arrive(t, rails.ACH, debits(t, s.Now(), slices.Repeat([]accounts.UID{s.from.UID}, 600)...))
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	for _, want := range []int{250, 500, 600} {
+		n, err := s.Payments.Receive(operator)
+		if all, _ := s.owes(t, s.from.UID); n != 1 || err != nil || all != want {
+			t.Errorf("%d debits are there, want %d; said %d, %v", all, want, n, err)
+		}
+	}
+	if n, err := s.Payments.Receive(operator); n != 0 || err != nil {
+		t.Errorf("after the last line: %d, %v", n, err)
+	}
+	if told := s.unfinished(t); len(told) != 0 {
+		t.Errorf("people hear of a file that only takes long: %q", told)
+	}
 }
 
 // A rule that somebody else uses up while debits are compared with it allows no more than it may.

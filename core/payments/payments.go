@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -65,7 +66,8 @@ type Service struct {
 	unread    unfinished
 	senders   changes.Turns[customers.UID] // whose payments were looked at last, to be sent
 
-	entriesOfFile int // of ACH
+	entriesOfFile int           // of ACH
+	filesFor      time.Duration // how long one call takes in files of ACH
 
 	positivePay *positivepay.Service
 	screening   *screening.Service
@@ -91,7 +93,7 @@ func New(
 ) *Service {
 	s := &Service{
 		db: d, keys: keys, probes: tried, customers: c, accounts: a, ledger: books, now: now, network: network,
-		positivePay: rules, screening: lists, entriesOfFile: mostEntries,
+		positivePay: rules, screening: lists, entriesOfFile: mostEntries, filesFor: filesAtATime,
 	}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx).ByNow(s.takesNow)

@@ -22,7 +22,8 @@ import (
 )
 
 // Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message
-// that came before changes nothing.
+// that came before changes nothing. Of files it takes some at a time, as they may be long, and what else the
+// bank does waits meanwhile.
 func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -57,8 +58,11 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	})
 	for _, a := range files {
 		n, failed := changes.Guarded(func(a Arrived) (int, error) {
-			whole, err := s.takeFile(ctx, caller, now, a)
-			if !whole || err != nil {
+			whole, err := s.takeFile(ctx, caller, now, a, time.Now().Add(s.filesFor/time.Duration(len(files))))
+			switch {
+			case errors.Is(err, errGoesOn):
+				return 1, nil
+			case !whole || err != nil:
 				return 0, err
 			}
 			return 1, s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})

@@ -143,16 +143,19 @@ var (
 // stop, goes on where it was. A line with a fault goes back, or is left for people, and stops no other one,
 // nor does one that cannot be taken in at present. It reports whether it took all, and notes where it did
 // not, so that people hear of a file that stays so. A file that did not come whole is kept for people, and
-// does nothing.
+// does nothing. After some time it returns errGoesOn.
 func (s *Service) takeFile(
-	ctx context.Context, caller access.Caller, now time.Time, from Arrived,
+	ctx context.Context, caller access.Caller, now time.Time, from Arrived, until time.Time,
 ) (whole bool, err error) {
 	file, lines := readFile(from, now)
 	before, unfinished, err := s.beginFile(ctx, caller.Tenant, now, file)
 	if err != nil {
 		return false, fmt.Errorf("file %s: %w", file.id, err)
 	}
-	whole, err = s.takeFresh(ctx, caller, now, file, before, lines)
+	whole, err = s.takeFresh(ctx, caller, now, file, before, lines, until)
+	if err == errGoesOn { //nolint:errorlint // and nothing failed
+		return false, err
+	}
 	if whole == unfinished && !db.IsUnavailable(err) && ctx.Err() == nil {
 		err = errors.Join(err, s.noteUnfinished(ctx, caller.Tenant, now, file, !whole))
 	}
@@ -205,11 +208,17 @@ func (s *Service) noteUnfinished(
 	})
 }
 
+// filesAtATime is how long one call of Receive takes in files; it takes some lines of each at least.
+const filesAtATime = time.Second / 2
+
+// errGoesOn is returned for a file that is long, and of which the next call takes more.
+var errGoesOn = errors.New("the file goes on")
+
 // takeFresh takes in those lines of a file that are not on record, some at a time, and reports whether it
-// took all.
+// took all. It returns errGoesOn when its time is over, unless something failed: what fails comes first again.
 func (s *Service) takeFresh(
 	ctx context.Context, caller access.Caller, now time.Time, file *incoming, before map[int]*answeredLine,
-	lines []*incoming,
+	lines []*incoming, until time.Time,
 ) (whole bool, err error) {
 	var answers, entries, left []*incoming
 	for _, a := range lines {
@@ -225,13 +234,17 @@ func (s *Service) takeFresh(
 	countAlike(entries) // of the whole file
 	at := s.paces.At(caller.Tenant, "take lines of files of ACH", atATime)
 	is := func(a *incoming) changes.Thing { return changes.Thing{ID: int64(file.number), Line: a.line} }
-	whole, failures := true, 0
+	whole, failures, begun := true, 0, false
 	for _, kind := range []struct {
 		lines []*incoming
 		take  takingLines
 	}{{answers, s.takeLinesTx}, {entries, s.receiveEntriesTx}, {left, s.leaveLinesTx}} {
 		fresh := slices.DeleteFunc(kind.lines, func(a *incoming) bool { return before[a.line].settles(a) })
 		for some := range slices.Chunk(fresh, atATime) {
+			if begun && err == nil && time.Now().After(until) {
+				return false, errGoesOn
+			}
+			begun = true
 			_, failed := changes.AllOrEach(ctx, at, some, is, func(some []*incoming) (int, error) {
 				err := s.inTurn(ctx, caller.Tenant, func(ctx context.Context, tx bun.Tx) error {
 					return kind.take(ctx, tx, caller, now, file, some)
