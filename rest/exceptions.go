@@ -113,11 +113,26 @@ func decidedOne(out changes.Outcome[payments.DecidedException], err error) (answ
 	}), err
 }
 
+// acceptedAmount reads the amount to pay in place of the one that was asked for: from the query, or from the
+// body, where one version of the texts has it. What is given in both must be the same.
+func acceptedAmount(q *reader) string {
+	const field = "acceptedAmount"
+	accepted := inQuery(q, field, positivepay.ParseExceptionAmount)
+	also := orZero(idIn(q.fields(), positivepay.ParseExceptionAmount, field))
+	switch {
+	case accepted == "":
+		return also
+	case also != "" && decimal(also) != decimal(accepted):
+		q.fail(fault.Field(positivepay.ExceptionObject, field, fault.Malformed,
+			"must be the same in the query and in the body"))
+	}
+	return accepted
+}
+
 func (a *api) approveException(r *http.Request) (answer, error) {
-	q := read(r)
+	q := readBody(r)
 	uid, options := inPath(q, "paymentId", payments.ParseUID), q.options()
-	draft := payments.DecisionDraft{AcceptedAmount: inQuery(q, "acceptedAmount",
-		positivepay.ParseExceptionAmount)}
+	draft := payments.DecisionDraft{AcceptedAmount: acceptedAmount(q)}
 	if q.err != nil {
 		return answer{}, q.err
 	}
@@ -166,6 +181,10 @@ func (a *api) decideMany(
 ) (changes.Receipt, []decided, error) {
 	draft, options := payments.ManyDecisions{Approve: approve}, q.options()
 	draft.Payments = idsIn(q.fields(), payments.ParseUID, member)
+	if approve && acceptedAmount(q) != "" {
+		q.fail(fault.Field(positivepay.ExceptionObject, "acceptedAmount", fault.Forbidden,
+			"is of one request for payment: approve it on its own"))
+	}
 	if q.err != nil {
 		return changes.Receipt{}, nil, q.err
 	}
@@ -176,16 +195,20 @@ func (a *api) decideMany(
 }
 
 func (a *api) decideException(r *http.Request) (answer, error) {
-	q := read(r)
+	q := readBody(r)
 	uid, approve, options := inPath(q, "paymentId", payments.ParseUID),
 		inPath(q, "decisionType", decision), q.options()
+	draft := payments.DecisionDraft{}
+	if approve {
+		draft.AcceptedAmount = acceptedAmount(q)
+	}
 	if q.err != nil {
 		return answer{}, q.err
 	}
 	var out changes.Outcome[payments.DecidedException]
 	var err error
 	if approve {
-		out, err = a.core.Payments.ApproveException(r.Context(), uid, payments.DecisionDraft{}, options)
+		out, err = a.core.Payments.ApproveException(r.Context(), uid, draft, options)
 	} else {
 		out, err = a.core.Payments.RejectException(r.Context(), uid, options)
 	}

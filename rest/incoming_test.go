@@ -368,6 +368,76 @@ func TestADebitIsGivenBackByEitherNameOfItsCode(t *testing.T) {
 	}
 }
 
+// demands lets a customer of another bank ask the purse for 25.00, or for less, and returns the payment.
+func (b *bank) demands() (uid payments.UID) {
+	b.t.Helper()
+	_, err := b.Sandbox.PlayRequest(b.Staff(), sandbox.Request{
+		Account: b.purse.UID, Amount: "25", Rail: "RTP", Modifiable: true,
+	}, did.RequestOptions{})
+	if err == nil {
+		_, err = b.Payments.Receive(b.worker())
+	}
+	if err == nil {
+		err = b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ? AND state = ?`, b.Tenant,
+			payments.OnHold).Scan(b.t.Context(), &uid)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return uid
+}
+
+// One version of the texts has the accepted amount in the body, the others in the query: it counts in either.
+func TestAnAcceptedAmountCountsInTheQueryAndInTheBody(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	one, older := "/v2/positivepay/exception/{E}/approve", "/v1/positivepay/payments/{E}/decisions/Approve"
+	put := func(path string, uid payments.UID, body string) said {
+		return b.call(b.program(), http.MethodPut, strings.ReplaceAll(path, "{E}", uid.String()), body)
+	}
+	uid := b.demands()
+	for _, path := range []string{one, older} {
+		for _, wrong := range []struct{ query, body, why string }{
+			{"", `{"acceptedAmount": 25.01}`, "acceptedAmount: must not be above"},
+			{"", `{"acceptedAmount": -5}`, "acceptedAmount: must be greater than 0"},
+			{"", `{"acceptedAmount": "five"}`, "acceptedAmount: must be a number"},
+			{"", `{"acceptedAmount": true}`, "acceptedAmount: must be a string or a number"},
+			{"?acceptedAmount=5", `{"acceptedAmount": 6}`, "acceptedAmount: must be the same"},
+		} {
+			put(path+wrong.query, uid, wrong.body).
+				refused(t, path+wrong.query+wrong.body, http.StatusBadRequest, "PPD001", wrong.why)
+		}
+	}
+	for _, many := range []operation{
+		{method: http.MethodPut, path: "/v2/positivepay/exception/approveall", body: "paymentUID"},
+		{method: http.MethodPatch, path: "/v1/positivepay/payments/decisions/approve", body: "ids"},
+	} {
+		b.call(b.program(), many.method, many.path, `{"`+many.body+`": [`+uid.String()+`], "acceptedAmount": 5}`).
+			refused(t, many.path, http.StatusBadRequest, "PPD001", "acceptedAmount: is of one request")
+	}
+	for i, right := range []struct{ path, body string }{
+		{one, `{"acceptedAmount": 5}`},
+		{one, `{"acceptedAmount": "5.00"}`},
+		{older, `{"acceptedAmount": 5.0}`},
+		{one + "?acceptedAmount=5.00", `{"acceptedAmount": 5}`},
+		{one + "?acceptedAmount=5", `{}`},
+		{older + "?acceptedAmount=5", ""},
+	} {
+		if i > 0 {
+			uid = b.demands()
+		}
+		if got := put(right.path, uid, right.body); got.status != http.StatusOK {
+			t.Fatalf("%+v: %d %s", right, got.status, got.body)
+		}
+		var minor int64
+		if err := b.DB.NewRaw(`SELECT amount FROM payments
+			WHERE tenant = ? AND direction = ? AND entry_type = 'CREDIT'
+			ORDER BY uid DESC LIMIT 1`, b.Tenant, payments.Out).Scan(t.Context(), &minor); err != nil || minor != 5_00 {
+			t.Errorf("%+v pays %d %v", right, minor, err)
+		}
+	}
+}
+
 // What is wrong with a list of exceptions is told by the name that the list has in the request.
 func TestAListOfExceptionsIsCalledByItsNameInTheRequest(t *testing.T) {
 	t.Parallel()
