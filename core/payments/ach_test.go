@@ -173,7 +173,7 @@ func TestWhatComesBackOfEntries(t *testing.T) {
 		"10.01": {"2026-11-20 08:31", "QUEUED SENT SETTLED RETURNED", "R03: there is no such account", 100_000_00},
 		"10.11": {"2026-11-23 08:31", "QUEUED SENT SETTLED RETURNED", "R02: the account is closed", 100_000_00},
 		"10.13": {
-			"2026-11-18 15:01", "QUEUED SENT SETTLED RETURNED",
+			"2026-11-18 15:01", "QUEUED SENT RETURNED", // before it settles
 			"R17: the entry looks wrong or is suspicious", 100_000_00,
 		},
 		"10.23": {"2026-11-20 08:40", "QUEUED SENT SETTLED RETURNED", "R03: there is no such account", 100_000_00},

@@ -46,34 +46,65 @@ func TestAStrangerReturnsNoEntry(t *testing.T) {
 			p := s.send(t, s.order("250.00", economy))
 			s.until(t, "2026-11-18 14:00")
 			s.until(t, "2026-11-19 09:00")
-			var body bytes.Buffer
-			w, err := nacha.NewWriter(&body, nacha.Header{
-				Origin: payments.FedACH, OriginName: "FRB", Destination: ours, DestinationName: "US", CreatedAt: s.Now(),
-			})
-			if err == nil {
-				err = w.Batch(nacha.Batch{
-					Class: rails.CCD, CompanyID: "1234567890", CompanyName: "Cedar", Description: "Rent",
-					Effective: s.Now(), Only: rails.Credit, Bank: bank,
-				})
-			}
-			if err == nil {
-				_, err = w.Entry(nacha.Entry{
-					Account: rails.Checking, Direction: rails.Credit, Amount: money.Of(250_00, "USD"), Routing: ours,
-					Number: "440000002", Name: "Harbor",
-					Return: &nacha.Return{Code: "R03", OriginalTrace: s.trace(t), OriginalBank: bank[:8]},
-				})
-			}
-			if err == nil {
-				_, err = w.Close()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.arrive(t, rails.ACH, body.String())
-			s.run(t)
+			s.sendsBack(t, bank, 250_00)
 			if got := s.life(t, p.UID); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
+			s.Prove()
+		})
+	}
+}
+
+// sendsBack has a bank return the last entry that went out, or a part of it, as wrong.
+func (s *sender) sendsBack(t *testing.T, bank string, minor int64) {
+	t.Helper()
+	var body bytes.Buffer
+	w, err := nacha.NewWriter(&body, nacha.Header{
+		Origin: payments.FedACH, OriginName: "FRB", Destination: ours, DestinationName: "US", CreatedAt: s.Now(),
+	})
+	if err == nil {
+		err = w.Batch(nacha.Batch{
+			Class: rails.CCD, CompanyID: "1234567890", CompanyName: "Cedar", Description: "Rent",
+			Effective: s.Now(), Only: rails.Credit, Bank: bank,
+		})
+	}
+	if err == nil {
+		_, err = w.Entry(nacha.Entry{
+			Account: rails.Checking, Direction: rails.Credit, Amount: money.Of(minor, "USD"), Routing: ours,
+			Number: "440000002", Name: "Harbor",
+			Return: &nacha.Return{Code: "R03", OriginalTrace: s.trace(t), OriginalBank: bank[:8]},
+		})
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.arrive(t, rails.ACH, body.String())
+	s.run(t)
+}
+
+// What comes back before it settles is never told as settled. If only a part does, the rest settles.
+func TestACreditOfACHThatComesBackBeforeItSettlesNeverSettled(t *testing.T) {
+	t.Parallel()
+	for minor, want := range map[int64]struct {
+		life string
+		has  int64
+	}{
+		250_00: {"QUEUED SENT RETURNED", 100_000_00},
+		100_00: {"QUEUED SENT SETTLED RETURNED", 99_850_00},
+	} {
+		t.Run(fmt.Sprint(minor), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.send(t, s.order("250.00", economy))
+			s.until(t, "2026-11-18 14:00")
+			s.until(t, "2026-11-18 16:00")
+			s.sendsBack(t, theirs, minor)
+			s.until(t, "2026-11-20 09:00")
+			s.lived(t, p.UID, want.life)
+			s.has(t, want.has, 0)
 			s.Prove()
 		})
 	}

@@ -138,7 +138,7 @@ func TestAnAgencySendsAnEnrolmentBack(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[string]string{
 		"900000045": "QUEUED SENT SETTLED RETURNED R45: the enrolment has another person's name",
-		"900000047": "QUEUED SENT SETTLED RETURNED R47: the enrolment is a duplicate",
+		"900000047": "QUEUED SENT RETURNED R47: the enrolment is a duplicate",
 		"900000041": "QUEUED SENT SETTLED ",
 	} {
 		t.Run(number, func(t *testing.T) {

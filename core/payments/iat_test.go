@@ -325,7 +325,7 @@ func TestAReturnOfIATIsPlayed(t *testing.T) {
 	s.until(t, "2026-11-18 14:00")
 	s.answered(t, p.UID, sandbox.Answer{Verdict: sandbox.Returned, Code: "R82"})
 	if got := s.life(t, p.UID) + " " + s.shows(t, p.UID).Reason; got !=
-		"QUEUED SENT SETTLED RETURNED R82: the id of the bank abroad is wrong" {
+		"QUEUED SENT RETURNED R82: the id of the bank abroad is wrong" {
 		t.Error(got)
 	}
 	s.has(t, 100_000_00, 0)

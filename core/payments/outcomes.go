@@ -84,8 +84,11 @@ func (f *facts) takeBack(p *Payment, a *incoming, on time.Time) (State, error) {
 	if err != nil {
 		return p.State, err
 	}
-	sold := p.soldFor(all)
-	err = f.bookBack(p, on, "Returned over "+string(p.Rail), f.settled(p), a.amount.Minor, sold-p.SoldReturned)
+	from, sold := f.settled(p), p.soldFor(all)
+	if p.State == Sent { // it comes back before it settles
+		from = f.clearing(p)
+	}
+	err = f.bookBack(p, on, "Returned over "+string(p.Rail), from, a.amount.Minor, sold-p.SoldReturned)
 	if err == nil {
 		p.ReturnedMinor, p.SoldReturned = all, sold
 	}

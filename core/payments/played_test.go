@@ -211,12 +211,12 @@ func TestAnswersOverACHArePlayed(t *testing.T) {
 	}{
 		"returned": {
 			sandbox.Answer{Verdict: sandbox.Returned},
-			"QUEUED SENT SETTLED RETURNED",
+			"QUEUED SENT RETURNED",
 			"R03: there is no such account", 100_000_00,
 		},
 		"returned for why": {
 			sandbox.Answer{Verdict: sandbox.Returned, Code: "R23"},
-			"QUEUED SENT SETTLED RETURNED",
+			"QUEUED SENT RETURNED",
 			"R23: the receiver does not want it", 100_000_00,
 		},
 		"notice": {

@@ -343,8 +343,10 @@ func (in *intake) answer(a *incoming, kind string) error {
 	if p == nil {
 		return nil
 	}
-	// what comes back has settled, though nobody has said so yet; a debit has only if its time has come
-	early := p.Collects() && (p.SettlesAt == nil || p.SettlesAt.After(in.now))
+	// what comes back has settled, though nobody has said so yet: over ACH, and of a debit, only if its time has
+	// come. Where a part of a credit comes back before, the rest settles.
+	early := (p.Collects() || p.Rail == rails.ACH && a.amount.Minor == p.Minor) &&
+		(p.SettlesAt == nil || p.SettlesAt.After(in.now))
 	if a.says == returned && p.State == Sent && !early && a.givesBack(p) {
 		if err := in.answer(&incoming{over: a.over, says: accepted, payment: a.payment}, kind); err != nil {
 			return err

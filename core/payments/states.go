@@ -271,9 +271,10 @@ var (
 	takingBack = states.Step[State]{From: []State{Settled}, To: Returned, Else: ErrNotProcessed}
 	// what the debtor's bank does not pay, or takes back after it had
 	uncollected = states.Step[State]{From: []State{Sent, Settled}, To: Returned, Else: ErrLate}
-	// what the other bank gives back of its own accord, even after it had refused to, or the rest of it
+	// what the other bank gives back of its own accord, over ACH even before it settles, or after it had refused
+	// to, or the rest of it
 	returning = states.Step[State]{
-		From: []State{Settled, ReversalRejected, Returned}, To: Returned, Else: ErrLate,
+		From: []State{Sent, Settled, ReversalRejected, Returned}, To: Returned, Else: ErrLate,
 	}
 
 	// of a payment that is to be taken back
