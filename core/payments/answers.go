@@ -214,7 +214,7 @@ var meanings = map[string]string{
 	"AM04": "there is not enough money", "AM05": "it came before, and was another payment",
 	"AM06": "the amount is too low", "AM09": "the amount is wrong", "ARDT": "it was returned already",
 	"BE05": "who asked is not known", "BE06": "the receiver is not known", "CUST": "the customer decided so",
-	"CUTA": "it cannot be applied", "DUPL": "it is a duplicate", "FOCR": "it was asked for",
+	"CUTA": "it cannot be applied", "DUPL": "it is a duplicate", afterRecall: "it was asked for",
 	"FR01": "fraud is suspected", "FRAD": "fraud is suspected", "LEGL": "it is not permitted by law",
 	"MS02": "the customer gives no reason", "MS03": "the bank gives no reason",
 	"NOAS": "the customer does not answer", "NOOR": "the payment never came",

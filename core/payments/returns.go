@@ -41,10 +41,13 @@ const (
 var (
 	ReturnCodes = []string{
 		"AC01", "AC03", "AC04", "AC06", "AC14", "AM06", "AM09", "BE05", "BE06", "CUST", "DUPL",
-		"FR01", "MS02", "MS03", "NARR", "RR01", "RR02", "RR03", "RR04", "RUTA", "UPAY", "FOCR",
+		"FR01", "MS02", "MS03", "NARR", "RR01", "RR02", "RR03", "RR04", "RUTA", "UPAY", afterRecall,
 	}
 	RejectCodes = []string{"AC04", "AM04", "ARDT", "CUST", "LEGL", "NOAS", "NOOR"}
 )
+
+// afterRecall is the reason of a return for which the other bank has asked.
+const afterRecall = "FOCR"
 
 // customerInitiated is the note of a return or a reversal for which nobody gives one.
 const customerInitiated = "Customer Initiated"
@@ -121,7 +124,7 @@ func (d *Return) plan(p *Payment) (money.Amount, error) {
 	if d.Code == "" {
 		d.Code = "CUST"
 		if recalled {
-			d.Code = "FOCR"
+			d.Code = afterRecall
 		}
 	}
 	if d.Notes == "" && d.Type != declining {
@@ -198,6 +201,11 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	case p.Rail == rails.ACH:
 		return s.returnEntryTx(ctx, tx, p, d)
 	}
+	if d.Code == afterRecall {
+		if err := wasRecalledTx(ctx, tx.Tx, p); err != nil {
+			return Saved{}, err
+		}
+	}
 	amount, err := d.plan(p)
 	switch {
 	case err != nil:
@@ -237,6 +245,21 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		return s.tellTx(ctx, tx.Tx, p, t.Receiver, tx.Now, replies...)
 	})
+}
+
+// errUnasked is returned for a return that says it was asked for, of a payment that nobody has asked for.
+var errUnasked = fault.Field("payment", "returnCode", fault.NoMatch,
+	afterRecall+" is for a payment that the other bank has asked for")
+
+// wasRecalledTx returns errUnasked unless the other bank has asked for the money of a payment, whatever it
+// was told.
+func wasRecalledTx(ctx context.Context, tx bun.Tx, p *Payment) error {
+	was, err := tx.NewSelect().Model((*Step)(nil)).Where("ps.tenant = ?", p.Tenant).
+		Where("ps.payment = ?", p.UID).Where("ps.state = ?", Recalled).Exists(ctx)
+	if err == nil && !was {
+		err = errUnasked
+	}
+	return err
 }
 
 // returnMessagesTx composes what the other bank is told: the return and, as often as it has asked for one,

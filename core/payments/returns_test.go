@@ -194,6 +194,10 @@ func TestAReturnSaysWhatItsNetworkNeeds(t *testing.T) {
 		{wire, payments.Return{Code: "ZZZZ", Notes: "x"}, "returnCode"},
 		{rtp, payments.Return{Code: "CUST"}, "returnType"},
 		{rtp, payments.Return{Type: "NONE"}, "returnType"},
+		// nobody has asked for it
+		{wire, payments.Return{Code: "FOCR", Notes: "x"}, "returnCode"},
+		{rtp, payments.Return{Type: "IPAY", Code: "FOCR"}, "returnCode"},
+		{now, payments.Return{Code: "FOCR"}, "returnCode"},
 		{rtp, payments.Return{Type: "RJCR"}, "rejectReasonCode"},
 		{now, payments.Return{}, "returnCode"},
 		// part of an amount is never taken for all of it
@@ -290,10 +294,15 @@ func TestAnotherBankAsksForItsMoneyBack(t *testing.T) {
 				t.Error(got)
 			}
 			s.has(t, c.has, 0)
-			if c.life == "SETTLED RECALLED SETTLED" { // it may ask again
+			if c.life == "SETTLED RECALLED SETTLED" { // it may ask again, and what it asked for may go back
 				s.asksBack(t, uid)
 				if got := s.life(t, uid); got != c.life+" RECALLED" {
 					t.Error(got)
+				}
+				for _, d := range []payments.Return{c.answer, {Type: "IPAY", Code: "FOCR"}} {
+					if _, err := s.back(uid, d); err != nil {
+						t.Errorf("%+v: %v", d, err)
+					}
 				}
 			} else { // too late
 				s.asksBack(t, uid)
