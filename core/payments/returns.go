@@ -120,6 +120,9 @@ func (d *Return) plan(p *Payment) (money.Amount, error) {
 	}
 	if d.Type == declining {
 		c.Required("rejectReasonCode", d.Reject)
+		if d.Code != "" {
+			c.Fail("returnCode", fault.NoMatch, "is for money that is given back: "+declining+" gives none")
+		}
 	}
 	if d.Code == "" {
 		d.Code = "CUST"

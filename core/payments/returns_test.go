@@ -206,6 +206,9 @@ func TestAReturnSaysWhatItsNetworkNeeds(t *testing.T) {
 		{wire, payments.Return{Code: "CUST", Notes: "x", Amount: "1"}, "settlementAmount"},
 		{rtp, payments.Return{Type: "RJCR", Reject: "CUST", Amount: "3"}, "settlementAmount"},
 		{now, payments.Return{Code: "CUST", Reject: "LEGL"}, "rejectReasonCode"},
+		{now, payments.Return{Type: "RJCR", Reject: "CUST", Code: "AC03"}, "returnCode"},
+		{rtp, payments.Return{Type: "RJCR", Reject: "CUST", Code: "AC03"}, "returnCode"},
+		{wire, payments.Return{Type: "RJCR", Reject: "CUST", Code: "AC03", Notes: "x"}, "returnCode"},
 		{now, payments.Return{Code: "CUST", Notes: "caf\u00e9"}, "returnNotes"},
 		{now, payments.Return{Code: "CUST", Notes: strings.Repeat("x", 211)}, "returnNotes"},
 	} {
