@@ -265,7 +265,8 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		SenderCurrency: p.DebitedCurrency(), ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency,
 		PaymentNotes: p.Notes, DeliveryAgentType: ownType(p), CreatedBy: p.CreatedBy(),
 		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType,
-		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(),
+		Status: p.Status(), MemoPostStatus: p.MemoPost(), MemoPostFailureReason: p.Failure(),
+		ReturnStatus: p.ReturnStatus(),
 		senderFields: senderFieldsOf(p.Sends()), receiverFields: receiverFieldsOf(p.Receives()),
 		Recurrence: recurrenceOf(&p.Series), FedWireDetails: fedWireDetailsOf(p),
 		BenefitReceiver: p.To.Benefit(), RemittanceDetails: remittanceDetailsOf(p),
@@ -286,9 +287,6 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 	}
 	view.DeliveryMethod, view.WireType = p.DeliveryMethod(), p.WireType()
 	view.UltimateReceiverName, view.UltimateReceiverAccountNumber = p.Ultimate.Name, p.Ultimate.Masked()
-	if p.State.Failed() {
-		view.MemoPostFailureReason = p.Reason
-	}
 	return view
 }
 

@@ -139,6 +139,9 @@ func TestARefusedAnswerOrRecallIsTold(t *testing.T) {
 				t.Errorf("of the recall: %q", got)
 			}
 			s.lived(t, sent, "QUEUED SENT SETTLED RECALLING SETTLED")
+			if p := s.shows(t, sent); p.Failure() == "" || p.Failure() != p.Reason {
+				t.Errorf("the payment says %q of it, want %q", p.Failure(), p.Reason)
+			}
 			if _, err := s.reverse(sent, payments.Reversal{Code: "FRAD"}); err != nil {
 				t.Errorf("asked again: %v", err)
 			}

@@ -387,6 +387,9 @@ func TestAPromisedReturnThatTheNetworkRefusesWaitsForPeople(t *testing.T) {
 			if life := s.life(t, uid); life != "SETTLED RECALLED RETURNING RECALLED" {
 				t.Fatal(life)
 			}
+			if why := s.shows(t, uid).Failure(); !strings.HasPrefix(why, "AC04: ") {
+				t.Errorf("fails for %q", why)
+			}
 			s.has(t, 100_040_34, 0)
 			if _, err := s.back(uid, end); err != nil {
 				t.Fatal(err)
@@ -397,6 +400,9 @@ func TestAPromisedReturnThatTheNetworkRefusesWaitsForPeople(t *testing.T) {
 			}
 			if life := s.life(t, uid); life != want {
 				t.Error(life)
+			}
+			if why := s.shows(t, uid).Failure(); why != "" {
+				t.Errorf("fails for %q", why)
 			}
 			s.Prove()
 		})
@@ -414,6 +420,9 @@ func TestANetworkThatRefusesAReturnLeavesTheMoneyWhereItWas(t *testing.T) {
 	s.run(t)
 	if life := s.life(t, uid); life != "SETTLED RETURNING SETTLED" {
 		t.Error(life)
+	}
+	if why := s.shows(t, uid).Failure(); !strings.HasPrefix(why, "AC04: ") { // and says so
+		t.Errorf("fails for %q", why)
 	}
 	s.has(t, 100_040_34, 0)
 	s.Prove()

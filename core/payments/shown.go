@@ -34,6 +34,16 @@ type Shown struct {
 	// BulkFile is the number of the file that it came with; 0 for other payments, and for callers who do not
 	// see the payer.
 	BulkFile int64 `bun:"bulk_file,scanonly" json:"-"`
+	// Undone says that the payment stands as before a return or a recall of it, which its network has refused.
+	Undone bool `bun:"undone,scanonly" json:"-"`
+}
+
+// Failure returns what went wrong; "" if nothing did, and for callers who do not see the payer.
+func (p *Shown) Failure() string {
+	if p.State.Failed() || p.Undone {
+		return p.Reason
+	}
+	return ""
 }
 
 // Ultimate is what a payment shows of the virtual account that it names.
@@ -173,6 +183,9 @@ var inRecords = func() map[string]string {
 	from["bulk_file"] = "CASE WHEN pay.channel = '" + OfFiles +
 		"' AND payer.uid IS NOT NULL THEN coalesce((SELECT bl.file " +
 		"FROM bulk_file_lines AS bl WHERE bl.tenant = $1 AND bl.payment = pay.uid), 0) ELSE 0 END"
+	from["undone"] = "CASE WHEN pay.state IN ('SETTLED', 'RECALLED') AND pay.reason <> '' THEN EXISTS (" +
+		"SELECT FROM payment_steps AS was WHERE was.tenant = $1 AND was.payment = pay.uid " +
+		"AND was.number = pay.version - 1 AND was.state IN ('RETURNING', 'RECALLING')) ELSE false END"
 	from["ultimate_name"], from["ultimate_last4"] = "coalesce(ultimate.name, '')",
 		"coalesce(ultimate.number_last4, '')"
 	for _, column := range []string{

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"bankgraph/core/access"
@@ -131,6 +132,7 @@ func (s *Service) snapshots(
 		for _, step := range steps.Of[key.Payment] {
 			if step.Number == key.Number && len(found.Of[key.Payment]) > 0 {
 				at := step.snapshot(*found.Of[key.Payment][0], messages.Of[key.Payment])
+				at.Undone = step.undoes(steps.Of[key.Payment])
 				at.Details, at.Entry = only(details.Of[key.Payment]), only(entries.Of[key.Payment])
 				at.PostedAt = postedAt(&at.Payment, steps.Of[key.Payment])
 				at.Decision = only(decisions.Of[int64(key.Payment)])
@@ -193,6 +195,14 @@ func (s *Step) snapshot(p Shown, messages []*Message) *Snapshot {
 		}
 	}
 	return at
+}
+
+// undoes reports whether the step takes a payment back to where it stood before a return or a recall of it,
+// which its network has refused. all are the payment's steps.
+func (s *Step) undoes(all []*Step) bool {
+	return (s.State == Settled || s.State == Recalled) && slices.ContainsFunc(all, func(was *Step) bool {
+		return was.Number == s.Number-1 && (was.State == Returning || was.State == Recalling)
+	})
 }
 
 // EndToEnd returns the reference that is carried to the payee; empty for a book transfer.

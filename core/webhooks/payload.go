@@ -313,8 +313,8 @@ func payloadOf(p *payments.Snapshot, zone *time.Location) Payload {
 		PaymentID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnSide().ShortName,
 		Channel: p.Channel, PaymentStatus: p.Status(), DeliveryMethod: p.DeliveryMethod(), FeeAmount: p.Fee(),
 		PaymentDate: p.Date.Format(time.DateOnly), PaymentIOType: p.Way(), PaymentType: p.Kind(),
-		FeeName: p.FeeName, MemoPostStatus: p.MemoPost(), CostCenter: p.OwnSide().CostCenter,
-		ReceiverPart: receiverPart(p), EntryType: p.EntryType, SenderPart: senderPart(p),
+		FeeName: p.FeeName, MemoPostStatus: p.MemoPost(), MemoPostFailureReason: p.Failure(),
+		CostCenter: p.OwnSide().CostCenter, ReceiverPart: receiverPart(p), EntryType: p.EntryType, SenderPart: senderPart(p),
 		CreationDateTime: p.CreatedAt.UTC(), LastUpdatedTime: p.UpdatedAt.UTC(),
 		Recurrence: recurrenceOf(&p.Series), PositivePayDecision: decisionOf(p.Decision, p.Sends()),
 		PaymentNOCDetails: noticeOf(p.Notice),
@@ -337,9 +337,6 @@ func payloadOf(p *payments.Snapshot, zone *time.Location) Payload {
 		}
 	}
 	view.PaymentNote1, view.PaymentNote2 = notes(p.Notes)
-	if p.State.Failed() {
-		view.MemoPostFailureReason = p.Reason
-	}
 	if p.State == payments.Invalid || p.State == payments.Repair {
 		for reason := range strings.Lines(p.Reason) {
 			view.ValidationFailureMessages = append(view.ValidationFailureMessages,

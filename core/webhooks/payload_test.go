@@ -81,8 +81,16 @@ func TestBodiesAreThePublishedOnes(t *testing.T) {
 		"fednow_rejected": {over(payments.Instant, "30.01", 1), payer},
 		"fednow_returned": {over(payments.Instant, "30.11", 2), payer},
 		"fednow_in":       {func(h *house) payments.UID { return h.credited("30.25") }, payer},
-		"ach_queued":      {over("Economy", "30.25", 0), payer},
-		"ach_same_day":    {over("Economy Plus", "30.25", 0), payer},
+		"fednow_return_refused": {func(h *house) payments.UID { // by the network: it is PROCESSED again
+			uid := h.credited("30.34")
+			_, err := h.Payments.Return(h.Staff(), uid, payments.Return{Code: "CUST"}, changes.RequestOptions{})
+			h.must(err)
+			h.exchange()
+			h.exchange()
+			return uid
+		}, payer},
+		"ach_queued":   {over("Economy", "30.25", 0), payer},
+		"ach_same_day": {over("Economy Plus", "30.25", 0), payer},
 		"ach_returned": {func(h *house) payments.UID {
 			uid := h.send("30.13", payments.Economy)
 			for _, day := range []int{18, 19, 20} {
