@@ -45,6 +45,33 @@ func (b *bank) work() {
 	}
 }
 
+// The cost center of a payment is that which it names, in the retrieval as in the search, and without one
+// that of its customer.
+func TestACostCenterIsThatOfThePayment(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.Exec(`UPDATE customers SET cost_center = 'CC106' WHERE tenant = ? AND uid = ?`, b.Tenant, b.partner.UID)
+	for info, want := range map[string]string{
+		`, "additionalInfo": {"costCenter": "CC9"}`: "CC9", "": "CC106",
+	} {
+		made := b.call(b.program(), http.MethodPost, "/v4/payments/credit", credit(b, info))
+		_, rest, found := strings.Cut(made.body, `"paymentUID":"`)
+		uid, _, _ := strings.Cut(rest, `"`)
+		if made.status != http.StatusOK || !found {
+			t.Fatalf("%d %s", made.status, made.body)
+		}
+		for _, got := range []said{
+			b.get(b.program(), "/payments/"+uid),
+			b.call(b.program(), http.MethodPost, "/v3/payments/search",
+				`{"paymentUID": `+uid+`, "page": 1, "limit": 1}`),
+		} {
+			if !strings.Contains(got.body, `"costCenter":"`+want+`"`) {
+				t.Errorf("%q: %s", info, got.body)
+			}
+		}
+	}
+}
+
 func TestACreditIsFollowedToItsEnd(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -260,7 +260,7 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 	view := paymentFields{
 		PaymentUID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnerName(),
 		CounterPartyID: p.Customer.String(), CustomerType: p.Payer.Type, BusinessUnit: p.Bank.Name,
-		BusinessUnitID: p.Bank.UID.String(), Channel: p.Channel, CostCenter: p.Payer.CostCenter,
+		BusinessUnitID: p.Bank.UID.String(), Channel: p.Channel, CostCenter: p.CostCenter(),
 		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: shownAccount(p.SenderAccount),
 		SenderCurrency: p.DebitedCurrency(), ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency,
 		PaymentNotes: p.Notes, DeliveryAgentType: ownType(p), CreatedBy: p.CreatedBy(),

@@ -95,6 +95,8 @@ type To struct {
 	CorrespondentName string `bun:"correspondent_name,scanonly"`
 	IntermediaryID    string `bun:"intermediary_id,scanonly"`
 	IntermediaryName  string `bun:"intermediary_name,scanonly"`
+	// that it names; empty for callers who do not see the payer
+	CostCenter string `bun:"cost_center,scanonly"`
 	// the id of the message that carried a payment over Fedwire: its IMAD. It is empty for others, before it
 	// is sent, and for callers who do not see the payer.
 	IMAD string `bun:"imad,scanonly"`
@@ -196,6 +198,7 @@ var inRecords = func() map[string]string {
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}
+	from["to_cost_center"] = "CASE WHEN payer.uid IS NOT NULL THEN coalesce(pd.cost_center, '') ELSE '' END"
 	from["to_benefit"] = "CASE WHEN payer.uid IS NOT NULL THEN pd.benefit END"
 	from["to_imad"] = "CASE WHEN pay.rail = 'FEDWIRE' AND payer.uid IS NOT NULL THEN coalesce((SELECT " +
 		"nm.message_id FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.payment = pay.uid AND " +

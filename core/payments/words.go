@@ -41,6 +41,10 @@ func (p *Shown) OwnSide() Holder {
 	return p.Payee
 }
 
+// CostCenter returns the cost center that the payment names, for readers who see whose payment it is; else
+// that of the customer on the reader's side.
+func (p *Shown) CostCenter() string { return cmp.Or(p.To.CostCenter, p.OwnSide().CostCenter) }
+
 // Person is the payer or the payee, as far as the reader sees it.
 type Person struct {
 	Name           string

@@ -314,8 +314,8 @@ func payloadOf(p *payments.Snapshot, zone *time.Location) Payload {
 		Channel: p.Channel, PaymentStatus: p.Status(), DeliveryMethod: p.DeliveryMethod(), FeeAmount: p.Fee(),
 		PaymentDate: p.Date.Format(time.DateOnly), PaymentIOType: p.Way(), PaymentType: p.Kind(),
 		FeeName: p.FeeName, MemoPostStatus: p.MemoPost(), MemoPostFailureReason: p.Failure(),
-		CostCenter: p.OwnSide().CostCenter, ReceiverPart: receiverPart(p), EntryType: p.EntryType, SenderPart: senderPart(p),
-		CreationDateTime: p.CreatedAt.UTC(), LastUpdatedTime: p.UpdatedAt.UTC(),
+		CostCenter: p.CostCenter(), ReceiverPart: receiverPart(p), EntryType: p.EntryType,
+		SenderPart: senderPart(p), CreationDateTime: p.CreatedAt.UTC(), LastUpdatedTime: p.UpdatedAt.UTC(),
 		Recurrence: recurrenceOf(&p.Series), PositivePayDecision: decisionOf(p.Decision, p.Sends()),
 		PaymentNOCDetails: noticeOf(p.Notice),
 	}
@@ -362,9 +362,6 @@ func payloadOf(p *payments.Snapshot, zone *time.Location) Payload {
 func (v *Payload) overNetwork(p *payments.Snapshot) {
 	d := p.Details
 	v.NetworkRefID = p.Message
-	if d.CostCenter != "" {
-		v.CostCenter = d.CostCenter
-	}
 	v.WirePart = WirePart{
 		OriginatorToBeneficiary: d.OriginatorInfo, SenderToReceiver: d.BankInfo,
 		ReferenceForBeneficiary: d.Reference,

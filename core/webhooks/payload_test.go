@@ -89,6 +89,11 @@ func TestBodiesAreThePublishedOnes(t *testing.T) {
 			h.exchange()
 			return uid
 		}, payer},
+		"fednow_cost_center": {func(h *house) payments.UID { // of the payment, not of the customer
+			uid := h.send("30.25", payments.Instant)
+			h.Exec(`UPDATE payment_details SET cost_center = 'CC9' WHERE tenant = ?`, h.Tenant)
+			return uid
+		}, payer},
 		"ach_queued":   {over("Economy", "30.25", 0), payer},
 		"ach_same_day": {over("Economy Plus", "30.25", 0), payer},
 		"ach_returned": {func(h *house) payments.UID {
