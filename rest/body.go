@@ -77,12 +77,10 @@ func valueOf(r *http.Request) (value any, there bool, err error) {
 		return nil, false, err // the bank is busy; the caller made no mistake
 	case err != nil:
 		return nil, false, malformed("could not be read")
-	case len(text) == 0 && r.Header.Get("Content-Type") == "":
+	case len(text) == 0: // whatever its type would be
 		return nil, false, nil
 	case !isJSON(r.Header):
 		return nil, false, errMediaType
-	case len(text) == 0:
-		return nil, false, nil
 	case !utf8.Valid(text):
 		return nil, false, malformed("must be UTF-8")
 	}

@@ -430,6 +430,19 @@ func TestBodiesOfAnotherKindOrSizeAreRefused(t *testing.T) {
 	}
 }
 
+// Clients that have nothing to send may say that it is a form.
+func TestAnEmptyBodyIsNoneWhateverItsKind(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, kind := range []string{"", "application/x-www-form-urlencoded", "application/json"} {
+		r := httptest.NewRequest(http.MethodPost, b.path("/v3/customers/{C}/accounts/search"), http.NoBody)
+		r.Header.Set("Content-Type", kind)
+		if answer := b.send(b.program(), r); answer.status != http.StatusOK {
+			t.Errorf("%q: %d %s", kind, answer.status, answer.body)
+		}
+	}
+}
+
 func TestTheLimitCheckRefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
