@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -277,6 +278,45 @@ func TestALongFileIsTakenInByParts(t *testing.T) {
 	}
 	if told := s.unfinished(t); len(told) != 0 {
 		t.Errorf("people hear of a file that only takes long: %q", told)
+	}
+}
+
+// Returns of nothing are looked at again whenever their file is, and do not keep it from its end.
+func TestALongFileOfReturnsOfNothingEnds(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.Payments.TakeFilesFor(0)
+	var body bytes.Buffer
+	w, err := nacha.NewWriter(&body, nacha.Header{
+		Origin: payments.FedACH, OriginName: "FRB", Destination: ours, DestinationName: "US", CreatedAt: s.Now(),
+	})
+	if err == nil {
+		err = w.Batch(nacha.Batch{
+			Class: rails.CCD, CompanyID: "1234567890", CompanyName: "Cedar", Description: "Rent", Effective: s.Now(),
+			Only: rails.Credit, Bank: theirs,
+		})
+	}
+	for i := 0; i < 600 && err == nil; i++ {
+		_, err = w.Entry(nacha.Entry{
+			Account: rails.Checking, Direction: rails.Credit, Amount: money.Of(1_00, "USD"), Routing: ours,
+			Number: "440000002", Name: "Harbor",
+			Return: &nacha.Return{
+				Code: "R03", OriginalTrace: fmt.Sprintf("%s%07d", ours[:8], 5_000_000+i), OriginalBank: theirs[:8],
+			},
+		})
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.arrive(t, rails.ACH, body.String())
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	for _, want := range []int{1, 1, 1, 0} {
+		if n, err := s.Payments.Receive(operator); n != want || err != nil {
+			t.Errorf("said %d, want %d: %v", n, want, err)
+		}
 	}
 }
 

@@ -153,7 +153,7 @@ func (s *Service) takeFile(
 		return false, fmt.Errorf("file %s: %w", file.id, err)
 	}
 	whole, err = s.takeFresh(ctx, caller, now, file, before, lines, until)
-	if err == errGoesOn { //nolint:errorlint // and nothing failed
+	if errors.Is(err, errGoesOn) {
 		return false, err
 	}
 	if whole == unfinished && !db.IsUnavailable(err) && ctx.Err() == nil {
@@ -215,7 +215,8 @@ const filesAtATime = time.Second / 2
 var errGoesOn = errors.New("the file goes on")
 
 // takeFresh takes in those lines of a file that are not on record, some at a time, and reports whether it
-// took all. It returns errGoesOn when its time is over, unless something failed: what fails comes first again.
+// took all. It returns errGoesOn when its time is over and some lines are on record that were not. Else what
+// fails, and what is of nothing, would come first again, and the file would never end.
 func (s *Service) takeFresh(
 	ctx context.Context, caller access.Caller, now time.Time, file *incoming, before map[int]*answeredLine,
 	lines []*incoming, until time.Time,
@@ -234,17 +235,18 @@ func (s *Service) takeFresh(
 	countAlike(entries) // of the whole file
 	at := s.paces.At(caller.Tenant, "take lines of files of ACH", atATime)
 	is := func(a *incoming) changes.Thing { return changes.Thing{ID: int64(file.number), Line: a.line} }
-	whole, failures, begun := true, 0, false
+	whole, failures, further := true, 0, false
+	unheard := func(a *incoming) bool { return before[a.line] == nil }
 	for _, kind := range []struct {
 		lines []*incoming
 		take  takingLines
 	}{{answers, s.takeLinesTx}, {entries, s.receiveEntriesTx}, {left, s.leaveLinesTx}} {
 		fresh := slices.DeleteFunc(kind.lines, func(a *incoming) bool { return before[a.line].settles(a) })
 		for some := range slices.Chunk(fresh, atATime) {
-			if begun && err == nil && time.Now().After(until) {
+			if further && err == nil && time.Now().After(until) {
 				return false, errGoesOn
 			}
-			begun = true
+			further = further || slices.ContainsFunc(some, unheard)
 			_, failed := changes.AllOrEach(ctx, at, some, is, func(some []*incoming) (int, error) {
 				err := s.inTurn(ctx, caller.Tenant, func(ctx context.Context, tx bun.Tx) error {
 					return kind.take(ctx, tx, caller, now, file, some)

@@ -1,6 +1,6 @@
-// Package probes counts what callers try out: whole account numbers and tax ids that they search for and do
-// not find, and numbers that they ask to have. Such values are shown masked, and whoever goes through them
-// must get nowhere (rest/CONTRACT.md, lookup).
+// Package probes counts what callers try out: whole account numbers and tax ids that they search for, or name
+// in payments, and that are not found, and numbers that they ask to have. Such values are shown masked, and
+// whoever goes through them must get nowhere (rest/CONTRACT.md, lookup).
 package probes
 
 import (

@@ -5025,7 +5025,7 @@ type RequestDebitPayload {
 input ReturnPaymentInput {
   "The payment's number."
   uid: UID!
-  "Why, as a reason of ISO 20022 such as CUST, over ACH as one of ACH such as R10. Required over ACH, and over FedNow and Fedwire unless nothing is given back."
+  "Why, as a reason of ISO 20022 such as CUST, over ACH as one of ACH such as R10; FOCR only if the other bank has asked for it. Required over ACH, and over FedNow and Fedwire; refused with RJCR."
   code: String
   "A note, in ASCII. Required over Fedwire."
   notes: String
