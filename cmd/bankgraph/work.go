@@ -76,7 +76,7 @@ type job struct {
 
 // longJobs are those whose ticks are long: they take no turn of the others, and do not pause while there is
 // something to do, as no more than longTicksAtOnce of them run.
-var longJobs = []string{"work on files"}
+var longJobs = []string{"check files", "pay files"}
 
 // wakes names the job that goes on with what a tick of another found: it does not wait for its own next tick.
 var wakes = map[string]string{sealJob: deliverJob, deliverJob: postJob}

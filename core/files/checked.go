@@ -62,6 +62,7 @@ func writeBatchesTx(ctx context.Context, tx bun.Tx, f *BulkFile, batches batches
 // can be paid by it.
 func (c *checking) finish(ctx context.Context, whole Faults) error {
 	f := c.f
+	c.s.readings.forget(f)
 	was := *f
 	f.Faults = append(Faults{}, whole...)
 	to := Approved

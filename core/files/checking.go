@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -45,7 +46,7 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 			Faults{{0, "", string(fault.Internal), "the bank could not read the file"}})
 	}
 	c := &checking{
-		s: s, f: f, worker: caller, now: now, until: time.Now().Add(longestStep),
+		s: s, f: f, worker: caller, now: now, until: time.Now().Add(s.step),
 	}
 	if err = c.room(ctx); err == nil {
 		err = c.read(ctx)
@@ -220,24 +221,20 @@ func (c *checking) readNACHA(ctx context.Context) error {
 	if c.f.Size > nachaMost {
 		return broken(0, "", fault.Max, "files of ACH must not be larger than 50 MiB")
 	}
-	first, err := c.s.text(ctx, c.f, 0)
+	first, err := c.s.firstReading(ctx, c.f)
 	if err != nil {
 		return err
 	}
-	all, whole, faulty, err := readBatches(first, c.f)
-	if err != nil {
-		return err
+	for _, b := range first.batches {
+		c.f.OffsetAccount = cmp.Or(c.f.OffsetAccount, b.OffsetAccount)
 	}
-	if err := c.s.payFrom(ctx, c.f, all); err != nil {
-		return err
-	}
-	if c.batches = all; len(whole) > 0 {
-		return c.done(ctx, nil, whole)
+	if c.batches = first.batches; len(first.whole) > 0 {
+		return c.done(ctx, nil, first.whole)
 	}
 	again, err := c.s.text(ctx, c.f, 0)
 	if err == nil {
 		today := calendar.Today(c.now)
-		err = readEntries(again, all, faulty, c.f.Checked, func(one *readPayment) error {
+		err = readEntries(again, first.batches, first.entries, c.f.Checked, func(one *readPayment) error {
 			if one.order != nil && one.order.Date.Before(today) {
 				one.order.Date = time.Time{} // ACH settles an entry whose day has passed on the next one
 			}

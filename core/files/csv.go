@@ -30,7 +30,9 @@ type reader struct {
 
 // readHeader reads the names of the columns, and returns where the lines begin.
 func (r *reader) readHeader(from io.Reader) (begins int64, err error) {
-	in, marked := unmarked(from)
+	bound := &bounded{from: from}
+	bound.begins()
+	in, marked := unmarked(bound)
 	lines := csv.NewReader(in)
 	names, err := lines.Read()
 	switch {
@@ -152,9 +154,7 @@ func (r *reader) fill(s *readPayment, row []string) {
 // unmarked skips the byte order mark of UTF-8, with which some programs begin a file, and returns how long it
 // was.
 func unmarked(from io.Reader) (in *bufio.Reader, marked int64) {
-	bound := &bounded{from: from}
-	bound.begins()
-	in = bufio.NewReader(bound)
+	in = bufio.NewReader(from)
 	if mark, err := in.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
 		_, _ = in.Discard(3)
 		return in, 3

@@ -14,3 +14,9 @@ var PaymentsText = paymentsText
 
 // LineOf is the id of a line.
 var LineOf = lineID
+
+// WorkFor sets how long one call of Check or Pay works.
+func (s *Service) WorkFor(d time.Duration) { s.step = d }
+
+// Forget forgets what first readings found, as another process does not know it.
+func (s *Service) Forget() { s.readings = firstReadings{} }

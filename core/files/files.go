@@ -43,6 +43,8 @@ type Service struct {
 	changes   *changes.Service
 	now       clock.Now
 	uploads   uploads
+	readings  firstReadings
+	step      time.Duration // how long one call of Check or Pay works
 
 	upload *changes.Operation[uploaded, Saved]
 	cancel *changes.Operation[struct{}, Saved]
@@ -54,7 +56,7 @@ func New(
 ) *Service {
 	s := &Service{
 		db: d, keys: keys, customers: c, payments: p, changes: all, now: now,
-		uploads: newUploads(),
+		uploads: newUploads(), step: longestStep,
 	}
 	s.upload = changes.Declare(all, "uploadFile", fileObject, access.UploadFiles, s.uploadTx).
 		DecidedWith(access.ApproveFiles).Settle(s.settleTx).Partly(s.agreeTx).

@@ -531,6 +531,43 @@ func TestAFileOfWhichTheBankConfirmsAPaymentByNowIsTheBanks(t *testing.T) {
 	f.is(uid, files.Approved, 0, 0)
 }
 
+// A file that needed nobody when it was checked makes no payment that needs somebody by the time it is made.
+func TestAFileMakesNoPaymentThatSomebodyHasToApproveByNow(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	wire := strings.Replace(f.row("WIRE", "500"), "Instant", "Express", 1)
+	wire = strings.Replace(wire, "Rent,,,,", "Rent,,1 Main St,Boston,US", 1)
+	checked := func() files.FileUID {
+		t.Helper()
+		uid := f.upload(files.CSV, header+f.row("INSTANT", "1")+wire)
+		f.check()
+		f.is(uid, files.Approved, 0, 0)
+		return uid
+	}
+	confirmed := checked()
+	if _, err := f.Accounts.Change(f.Staff(), f.of.UID, f.account.UID, accounts.Draft{
+		Features: accounts.FeaturesDraft{
+			Wires: given.Of(true), DomesticWires: given.Of(true), Callbacks: given.Of(true),
+			CallbackLimit: given.Of("100"),
+		},
+	}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.work()
+	f.is(confirmed, files.PartiallyProcessed, 1, 1)
+	wire = ""
+	f.Clock.Advance(25 * time.Hour) // the same file may come again
+	agreed := checked()
+	if _, err := f.Customers.Change(f.Staff(), f.of.UID, customers.Draft{
+		Access: customers.AccessDraft{PaymentDualApproval: given.Of(true)},
+	}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.work()
+	f.is(agreed, files.PartiallyProcessed, 0, 1)
+	f.Prove()
+}
+
 func TestACancelledFilePaysNothing(t *testing.T) {
 	t.Parallel()
 	for _, when := range []files.FileStatus{files.Received, files.PendingApproval} {

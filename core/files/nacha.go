@@ -21,7 +21,7 @@ import (
 )
 
 // A NACHA file is read twice: first its totals and the accounts that its batches are paid from, which may be
-// in their last entries; then its entries.
+// in their last entries (first.go); then its entries.
 
 // mostBatches is how many batches a file has at most.
 const mostBatches = 10_000
@@ -31,9 +31,24 @@ type batch struct {
 	FileBatch
 	head   nacha.Batch
 	last   nacha.Entry // which may be the offset of all others: of the account that they are paid from
+	lone   [2]lone     // credits and debits, of which one alone may be the offset, too
+	offset int         // the line of the offset; 0 if there is none
 	either int64       // cents of entries of which it cannot be read whether they are credits or debits
 	doubt  int         // the line of the first entry of which it cannot be read what it moves; 0 if none
 	unread bool        // amounts could not be read
+}
+
+// lone is the first of so many entries in one direction.
+type lone struct {
+	first nacha.Entry
+	of    int
+}
+
+func (l *lone) add(e nacha.Entry) {
+	if l.of == 0 {
+		l.first = e
+	}
+	l.of++
 }
 
 // batches are the batches of a file, in its order.
@@ -42,7 +57,8 @@ type batches []*batch
 // readBatches reads a NACHA file for the first time: its batches, the faults of the file as a whole, and
 // those of entries.
 func readBatches(from io.Reader, f *BulkFile) (all batches, whole, entries Faults, err error) {
-	_, _, err = nacha.ReadAll(from, func(head nacha.Batch, e nacha.Entry) error {
+	text, _ := unmarked(from)
+	_, _, err = nacha.ReadAll(text, func(head nacha.Batch, e nacha.Entry) error {
 		if len(all) == 0 || all[len(all)-1].head != head {
 			if len(all) == mostBatches {
 				return broken(int32(e.Line), "", fault.Max,
@@ -110,8 +126,10 @@ func (b *batch) add(e nacha.Entry) {
 	switch e.Direction {
 	case rails.Credit:
 		b.Credits += e.Amount.Minor
+		b.lone[0].add(e)
 	case rails.Debit:
 		b.Debits += e.Amount.Minor
+		b.lone[1].add(e)
 	default:
 		b.either += e.Amount.Minor
 	}
@@ -161,6 +179,23 @@ func (b *batch) mayBalance() bool {
 	return minor > 0 && beside == 0 && others == minor
 }
 
+// balancing returns the entries that may be the offset of all others, if they are of an account of the
+// customer: the last one, or else one that is alone in its direction, wherever it stands.
+func (b *batch) balancing() (all []nacha.Entry) {
+	if b.last.Wrong == nil && b.mayBalance() {
+		all = append(all, b.last)
+	}
+	if b.doubt > 0 || b.Credits == 0 || b.Credits != b.Debits {
+		return all
+	}
+	for _, l := range b.lone {
+		if l.of == 1 && l.first.Wrong == nil && l.first.Line != b.last.Line {
+			all = append(all, l.first)
+		}
+	}
+	return all
+}
+
 // payer is an account of the customer that a batch may be paid from.
 type payer struct {
 	UID       accounts.UID `bun:"uid"`
@@ -187,52 +222,78 @@ var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, a.bank_id, 
 	    AND a.status <> 'Closed' AND a.enable_ach) AS o
 	  WHERE o.company_id = ANY($4::text[])) AS r WHERE r.place <= 2 ORDER BY r.company_id, r.place)`)
 
-// payFrom finds the accounts that batches are paid from: the account of the last entry if that balances all
-// others, else the default offset account of the company id, else the only account that has the id. It fails
-// those of which it is not known.
+// writtenBatches reads who pays the batches of a file of which some lines are checked.
+var writtenBatches = db.NewQuery[FileBatch](`SELECT number, coalesce(offset_account, 0) AS offset_account,
+	balanced, fault FROM bulk_file_batches WHERE tenant = $1 AND file = $2`)
+
+// payFrom finds the accounts that batches are paid from: the account of the entry that balances all others,
+// else the default offset account of the company id, else the only account that has the id. It fails those of
+// which it is not known.
 func (s *Service) payFrom(ctx context.Context, f *BulkFile, all batches) error {
 	var hashes [][]byte
 	var ids []string
-	ofNumber := map[*batch][][]byte{}
 	for _, b := range all {
-		if b.mayBalance() && b.last.Wrong == nil {
-			ofNumber[b] = s.keys.Hashes(int64(f.Tenant), accounts.NumberColumn, b.last.Number)
-			hashes = append(hashes, ofNumber[b]...)
+		for _, e := range b.balancing() {
+			hashes = append(hashes, s.hashesOf(f, e)...)
 		}
 		ids = append(ids, b.CompanyID)
 	}
 	slices.Sort(ids)
 	reads := s.db.PrimaryBatch()
 	found := db.Queue(reads, findingPayers, f.Tenant, f.Customer, hashes, slices.Compact(ids))
+	written := db.Queue(reads, writtenBatches, f.Tenant, f.UID)
 	if err := reads.Send(ctx); err != nil {
 		return err
 	}
 	for _, b := range all {
-		b.payFrom(found.Items, ofNumber[b])
-		if f.OffsetAccount == 0 {
-			f.OffsetAccount = b.OffsetAccount
-		}
+		b.payFrom(found.Items, func(e nacha.Entry) [][]byte { return s.hashesOf(f, e) })
+	}
+	for _, is := range written.Items {
+		all[is.Number-1].stays(is)
 	}
 	return nil
 }
 
-func (b *batch) payFrom(known []*payer, numbers [][]byte) {
+// stays keeps the batch with the account that lines of it were checked with, and that people have seen.
+func (b *batch) stays(is *FileBatch) {
+	switch {
+	case is.Balanced == b.Balanced && is.OffsetAccount == b.OffsetAccount:
+	case is.Balanced || b.Balanced: // an entry is the offset for a part of the lines alone
+		b.Fault = "the numbers of the customer's accounts have changed while the file was checked"
+	default:
+		b.OffsetAccount, b.Fault = is.OffsetAccount, is.Fault
+	}
+}
+
+// hashesOf returns the hashes of the account number of an entry.
+func (s *Service) hashesOf(f *BulkFile, e nacha.Entry) [][]byte {
+	return s.keys.Hashes(int64(f.Tenant), accounts.NumberColumn, e.Number)
+}
+
+// payFrom finds the account that the batch is paid from among known ones.
+func (b *batch) payFrom(known []*payer, hashesOf func(nacha.Entry) [][]byte) {
 	if b.last.Wrong != nil && b.mayBalance() {
 		b.doubts(b.last.Line, "has faults")
 		return
 	}
-	var withID []*payer
-	for _, p := range known {
-		if p.BankID == b.last.Routing && slices.ContainsFunc(numbers, func(hash []byte) bool {
-			return string(hash) == string(p.Hash)
-		}) {
-			if b.doubt > 0 {
-				b.doubts(b.doubt, "has faults")
-				return
-			}
-			b.OffsetAccount, b.Balanced = p.UID, true
+	for _, e := range b.balancing() {
+		hashes := hashesOf(e)
+		own := slices.IndexFunc(known, func(p *payer) bool {
+			return p.BankID == e.Routing &&
+				slices.ContainsFunc(hashes, func(hash []byte) bool { return string(hash) == string(p.Hash) })
+		})
+		switch {
+		case own < 0:
+			continue
+		case b.doubt > 0:
+			b.doubts(b.doubt, "has faults")
 			return
 		}
+		b.OffsetAccount, b.Balanced, b.offset = known[own].UID, true, e.Line
+		return
+	}
+	var withID []*payer
+	for _, p := range known {
 		if p.CompanyID == b.CompanyID {
 			withID = append(withID, p)
 		}
@@ -261,6 +322,7 @@ func readEntries(
 	from io.Reader, all batches, faulty Faults, after int32, each func(*readPayment) error,
 ) error {
 	at, read := -1, &measured{from: from}
+	text, _ := unmarked(read)
 	// hand hands out an entry, and before it those with faults that stand before a line.
 	hand := func(before int32, s *readPayment) error {
 		for len(faulty) > 0 && faulty[0].Line < before {
@@ -280,12 +342,12 @@ func readEntries(
 		s.end = read.bytes
 		return each(s)
 	}
-	_, _, err := nacha.Read(read, func(head nacha.Batch, e nacha.Entry) error {
+	_, _, err := nacha.ReadAfter(text, int(after), func(head nacha.Batch, e nacha.Entry) error {
 		for at < 0 || all[at].head != head { // a batch of which every entry has faults is not handed out
 			at++
 		}
 		b := all[at]
-		if b.Balanced && e.Line == b.last.Line {
+		if e.Line == b.offset {
 			return nil // the offset, which each payment has of its own
 		}
 		return hand(int32(e.Line), b.entry(e)) //nolint:gosec // bounded by the size

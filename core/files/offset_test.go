@@ -42,6 +42,41 @@ func TestTheAccountThatBalancesABatchIsFoundAmongAThousand(t *testing.T) {
 	f.is(balanced, files.Processed, 2, 0)
 }
 
+// Programs write the offset where they like: it need not be the last entry, if it is alone in its direction.
+func TestTheEntryThatBalancesABatchIsFoundWhereverItStands(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
+		int64(f.Tenant), int64(f.account.UID))
+	another := f.Account(f.of, coretest.Holding(5_000_00, 0), coretest.Sends)
+	own := nacha.Entry{
+		Account: rails.Checking, Direction: rails.Debit, Amount: money.Of(30_00, "USD"), Routing: "611090001",
+		Number: coretest.AccountNumber(another.UID), Name: "Offset", ID: "OFFSET",
+	}
+	one := own
+	one.Amount = money.Of(50_00, "USD")
+	for _, entries := range [][]nacha.Entry{
+		{own, credit(11_00, "Cy"), credit(19_00, "Di")},
+		{credit(12_00, "Cy"), own, credit(18_00, "Di")},
+		{one, credit(50_00, "Ed")},
+	} {
+		uid := f.upload(files.NACHA, nachaFile(t, entries...))
+		f.work()
+		f.is(uid, files.Processed, int32(len(entries)-1), 0) //nolint:gosec // two
+	}
+	paid := f.payments()
+	for _, p := range paid {
+		if p.SenderAccount != another.UID {
+			t.Errorf("%s is paid from %d, not from the account that balances the batch", p.ExternalReferenceID,
+				p.SenderAccount)
+		}
+	}
+	if len(paid) != 5 {
+		t.Errorf("%d payments", len(paid))
+	}
+	f.Prove()
+}
+
 // A debit at another bank is no offset, whatever its number.
 func TestADebitAtAnotherBankIsNoOffset(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,7 @@ func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 		return 0, err
 	}
 	p := &paying{s: s, caller: caller, now: now, most: paidAtFirst}
-	for until := time.Now().Add(longestStep); time.Now().Before(until); {
+	for until := time.Now().Add(s.step); time.Now().Before(until); {
 		n, _, err := p.pay(ctx, p.most)
 		if err != nil && !db.IsPassing(err) { // one line that cannot be done does not stop the others
 			n, err = p.payAlone(ctx)
@@ -99,7 +99,7 @@ func (p *paying) pay(ctx context.Context, most int) (dealt int, first LineID, er
 		for i, l := range lines {
 			orders[i] = l.Order
 		}
-		made, err := p.s.payments.MakeAllTx(ctx, tx, by, f.Customer, orders, p.now)
+		made, err := p.s.payments.MakeAllTx(ctx, tx, by, f.Customer, orders, f.ApprovedAt != nil, p.now)
 		if err != nil {
 			return err
 		}

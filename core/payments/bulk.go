@@ -83,11 +83,13 @@ type Made struct {
 // sentTogether is how many payments a long transaction sends to the database at a time.
 const sentTogether = 250
 
-// MakeAllTx makes the payments of a customer's orders, which have been approved where that is needed. Each
-// order is decided after those before it; a refused one does not affect the others. Payments that are due are
-// carried out. While the database writes one group of payments, the next is decided.
+// MakeAllTx makes the payments of a customer's orders. Each order is decided after those before it; a refused
+// one does not affect the others. Payments that are due are carried out. Orders that nobody has approved are
+// refused where a payment needs that by now. While the database writes one group of payments, the next is
+// decided.
 func (s *Service) MakeAllTx(
-	ctx context.Context, tx bun.Tx, by access.Caller, of customers.UID, orders []*Order, now time.Time,
+	ctx context.Context, tx bun.Tx, by access.Caller, of customers.UID, orders []*Order, approved bool,
+	now time.Time,
 ) ([]Made, error) {
 	for _, o := range orders {
 		o.moves = true
@@ -111,7 +113,8 @@ func (s *Service) MakeAllTx(
 	all := make([]Made, len(orders))
 	for from := 0; from < len(orders); from += sentTogether {
 		to := min(from+sentTogether, len(orders))
-		if err := s.makeSomeTx(ctx, f, by, of, orders[from:to], all[from:to], ids.Items[from:to], now); err != nil {
+		err := s.makeSomeTx(ctx, f, by, of, orders[from:to], all[from:to], ids.Items[from:to], approved, now)
+		if err != nil {
 			return nil, err
 		}
 		if err := db.SendAhead(ctx, tx); err != nil {
@@ -125,13 +128,16 @@ func (s *Service) MakeAllTx(
 // yet.
 func (s *Service) makeSomeTx(
 	ctx context.Context, f *facts, by access.Caller, of customers.UID, orders []*Order, all []Made,
-	ids []*audit.TakenID, now time.Time,
+	ids []*audit.TakenID, approved bool, now time.Time,
 ) error {
 	var rows rows
 	var record []events.Recorded
 	for i, o := range orders {
 		p, why := f.drawOf(s, by, of, o, now)
 		var to State
+		if why == nil && !approved && f.needsApproval(p) {
+			why = ErrUnapproved
+		}
 		if why == nil {
 			to, why = f.start(p, by, now, false)
 		}

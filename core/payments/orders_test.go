@@ -593,7 +593,7 @@ func TestNobodyWaitsBehindThePaymentsOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := s.Payments.MakeAllTx(ctx, tx, by, s.from.Customer, orders, s.Now())
+		_, err := s.Payments.MakeAllTx(ctx, tx, by, s.from.Customer, orders, true, s.Now())
 		return err
 	}); err != nil {
 		t.Fatal(err)

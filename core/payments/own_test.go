@@ -197,7 +197,7 @@ func TestPaymentsThatAreMadeLaterCountForWhoAskedForThem(t *testing.T) {
 	}
 	var made []payments.Made
 	err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx db.Tx) (err error) {
-		made, err = s.Payments.MakeAllTx(ctx, tx, later, s.from.Customer, orders, s.Now())
+		made, err = s.Payments.MakeAllTx(ctx, tx, later, s.from.Customer, orders, true, s.Now())
 		return err
 	})
 	if err != nil {

@@ -370,6 +370,9 @@ var (
 	ErrOver        = fault.New(fault.State, "payment.over", "the payment can no longer be cancelled")
 	// ErrDecided is returned for a payment that no longer waits for a second person.
 	ErrDecided = fault.New(fault.State, "payment.decided", "the payment no longer waits for approval")
+	// ErrUnapproved is returned for a payment of a file that nobody had to approve when it was checked.
+	ErrUnapproved = fault.New(fault.State, "payment.unapproved",
+		"by now somebody has to approve this payment: send it again")
 	// ErrNotIncoming is returned for the return of a payment that did not come in.
 	ErrNotIncoming = fault.New(fault.State, "payment.not_incoming",
 		"only what came in over a network can be returned")

@@ -41,6 +41,13 @@ func ReadAll(from io.Reader, each func(Batch, Entry) error) (Header, Totals, err
 	return r.all()
 }
 
+// ReadAfter reads a file as Read does, and hands out the entries after a line. Those before it are not looked
+// at closely: whoever reads on knows what is wrong with them.
+func ReadAfter(from io.Reader, line int, each func(Batch, Entry) error) (Header, Totals, error) {
+	r := &reader{in: bufio.NewReaderSize(from, 64<<10), each: each, after: line}
+	return r.all()
+}
+
 // all reads the whole file. A panic of what reads it is a fault of the file, which comes from elsewhere:
 // nobody else's must wait for it.
 func (r *reader) all() (file Header, totals Totals, err error) {
@@ -101,6 +108,7 @@ type reader struct {
 	total   sums
 	faults  Faults
 	faulted bool // entries with faults are handed out, too
+	after   int  // the line after which entries are looked at closely, and handed out
 
 	// of Receive alone
 	lenient bool   // what is wrong with an entry is said of that entry, and is no fault of the file
@@ -276,7 +284,9 @@ func (r *reader) flush() error {
 		r.fault("entry", field, reason)
 		return r.leave()
 	}
-	r.last = d.TraceNumber
+	if r.last = d.TraceNumber; d.LineNumber <= r.after {
+		return nil
+	}
 	entry, field, reason := r.checked(d)
 	if reason != "" {
 		r.fault("entry", field, reason)
