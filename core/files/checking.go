@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -191,10 +192,9 @@ func (c *checking) read(ctx context.Context) error {
 	case NACHA:
 		return c.readNACHA(ctx)
 	case Fedwire:
-		text, err := c.s.text(ctx, c.f, 0)
-		if err == nil {
-			err = readWires(text, c.f.Checked, func(one *readPayment) error { return c.take(ctx, one) })
-		}
+		open := func(from int64) (io.Reader, error) { return c.s.text(ctx, c.f, from) }
+		err := readWires(open, c.f.Position, c.f.Checked,
+			func(one *readPayment) error { return c.take(ctx, one) })
 		return c.done(ctx, err, nil)
 	}
 	r := &reader{kind: c.f.Type}

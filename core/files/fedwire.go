@@ -34,12 +34,38 @@ var neededTags = []string{"1510", "2000", "3320", "3400", "3600", "4200", "5000"
 // unbroken removes line ends from a text.
 var unbroken = strings.NewReplacer("\r", "", "\n", "")
 
-// readWires hands out the payments of the messages.
-func readWires(from io.Reader, after int32, each func(*readPayment) error) error {
+// readWires hands out the payments of the messages after a line. It goes on from where the last of those ends,
+// unless the next one begins on the same line; open opens the text from a byte on.
+func readWires(
+	open func(from int64) (io.Reader, error), position int64, after int32, each func(*readPayment) error,
+) error {
+	var from io.Reader
+	var err error
+	at, before := position, after
+	if at > 0 {
+		var end [1]byte
+		if from, err = open(at - 1); err == nil {
+			_, err = io.ReadFull(from, end[:])
+		}
+		if end[0] != '\n' {
+			at, before = 0, 0
+		}
+	}
+	if err == nil && at == 0 {
+		from, err = open(0)
+	}
+	if err != nil {
+		return err
+	}
+	return readWiresFrom(from, at, before, after, each)
+}
+
+// readWiresFrom reads messages from byte at on; before is the number of lines before it.
+func readWiresFrom(from io.Reader, at int64, before, after int32, each func(*readPayment) error) error {
 	in := bufio.NewScanner(from)
 	in.Buffer(make([]byte, 0, 4<<10), mostRecord)
 	in.Split(splitWires)
-	line, last, read := int32(1), int32(0), int64(0)
+	line, last, read := before+1, int32(0), at
 	for in.Scan() {
 		read += int64(len(in.Bytes()))
 		text := strings.TrimLeft(in.Text(), " \r\n")
@@ -53,7 +79,7 @@ func readWires(from io.Reader, after int32, each func(*readPayment) error) error
 			return broken(s.line, "", fault.Malformed, "a message must begin on a line of its own")
 		}
 		last = s.line + int32(strings.Count(text, "\n")) //nolint:gosec // bounded
-		s.last, s.end = last, read
+		s.last, s.end = max(last, line-1), read          // with the empty lines before the next message
 		if s.line <= after {
 			continue
 		}

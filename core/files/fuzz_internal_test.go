@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -35,8 +36,9 @@ func readRows(kind FileType) reads {
 	}
 }
 
-func readMessages(text string, _ int64, checked int32, each func(*readPayment) error) error {
-	return readWires(strings.NewReader(text), checked, each)
+func readMessages(text string, position int64, checked int32, each func(*readPayment) error) error {
+	open := func(from int64) (io.Reader, error) { return strings.NewReader(text[from:]), nil }
+	return readWires(open, position, checked, each)
 }
 
 func readNACHA(text string, _ int64, checked int32, each func(*readPayment) error) error {
