@@ -110,8 +110,9 @@ func TestAFaultAtAnyStatementDoesNoHarm(t *testing.T) {
 	var trials sync.WaitGroup
 	for range trialsAtOnce {
 		trials.Go(func() {
+			line := coretest.NewLine(t)
 			for i := range left {
-				t.Run(writes[i].name, func(t *testing.T) { try(t, i, order) })
+				t.Run(writes[i].name, func(t *testing.T) { try(t, line.For(t), i, order) })
 				order.end(i)
 			}
 		})
@@ -127,9 +128,9 @@ func TestAFaultAtAnyStatementDoesNoHarm(t *testing.T) {
 const trialsAtOnce = 8
 
 // try injects faults at statements of one write.
-func try(t *testing.T, i int, order *turns) {
+func try(t *testing.T, line *coretest.Line, i int, order *turns) {
 	t.Helper()
-	tr := &trial{t: t, line: coretest.NewLine(t), witness: newWitness(t), of: i}
+	tr := &trial{t: t, line: line, witness: newWitness(t), of: i}
 	statements, effect := tr.calm()
 	chosen := order.choose(i, statements)
 	for k, statement := range statements {

@@ -62,18 +62,23 @@ type Bank struct {
 // millisecond; a database of its own takes twenty.
 func New(t testing.TB) *Bank {
 	t.Helper()
+	return found(t, ready(t), sharedKeys)
+}
+
+// ready returns the database that the tests of the binary share.
+func ready(t testing.TB) *opened {
+	t.Helper()
 	sharedOnce.Do(func() { shared = open(t, dbtest.Shared(t)) })
 	if shared == nil {
 		t.Fatal("the shared database could not be opened: see the first test that failed")
 	}
-	return found(t, shared, sharedKeys)
+	return shared
 }
 
 // Under is New with other keys.
 func Under(t testing.TB, keys *seal.Keys) *Bank {
 	t.Helper()
-	bank := New(t)
-	return found(t, bank.opened, keys)
+	return found(t, ready(t), keys)
 }
 
 // Alone returns a bank in a database of its own, for tests that break rows by hand or count all rows.
@@ -336,10 +341,16 @@ func NewLine(t testing.TB) *Line {
 	return l
 }
 
+// For lets a line be used by another test, one after the other.
+func (l *Line) For(t testing.TB) *Line {
+	l.t = t
+	return l
+}
+
 // Bank returns a new bank that is reached over the line.
 func (l *Line) Bank() *Bank {
 	l.t.Helper()
-	New(l.t) // the shared database is ready
+	ready(l.t)
 	return found(l.t, l.opened, sharedKeys)
 }
 
