@@ -343,6 +343,7 @@ func NewLine(t testing.TB) *Line {
 
 // For lets a line be used by another test, one after the other.
 func (l *Line) For(t testing.TB) *Line {
+	t.Helper()
 	l.t = t
 	return l
 }
