@@ -238,11 +238,18 @@ func (o *ownUse) supposed() *ownUse {
 func ApproveTx(
 	ctx context.Context, tx db.Tx, by access.Caller, largest, all money.Amount, now time.Time,
 ) error {
-	if err := approved.each(by, largest); err != nil {
+	return approved.doneTx(ctx, tx, by, largest, all, now)
+}
+
+// doneTx returns a fault for an amount above what the caller may pay, or approve, and counts it.
+func (a act) doneTx(
+	ctx context.Context, tx db.Tx, by access.Caller, largest, all money.Amount, now time.Time,
+) error {
+	if err := a.each(by, largest); err != nil {
 		return err
 	}
 	b := db.TxBatch(tx)
-	o := countOwn(b, lockingOwn, by.Tenant, approved, boundedOf(approved, now, by))
+	o := countOwn(b, lockingOwn, by.Tenant, a, boundedOf(a, now, by))
 	if err := b.Send(ctx); err != nil {
 		return err
 	}

@@ -209,3 +209,90 @@ func TestPaymentsThatAreMadeLaterCountForWhoAskedForThem(t *testing.T) {
 		}
 	}
 }
+
+// Who lets a series pay another amount, on other days or for longer makes one payment of it, as far as their
+// day and month go.
+func TestAChangeOfASeriesStaysWithinTheDayOfWhoMakesIt(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	who := bounded(t, s.Bank, "clerk", access.Limit{Name: "Daily_Payment_Limits", Minor: 10_00},
+		access.Limit{Name: "Monthly_Payment_Limits", Minor: 25_00})
+	number := int32(9)
+	began, err := s.Payments.Send(who, s.order("1", func(o *payments.Order) {
+		o.Repeat = &payments.Repetition{Frequency: "Daily", Until: "NumberOfPayments", Number: &number}
+	}), changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changing := func(d payments.RecurrenceDraft, refused string) {
+		t.Helper()
+		_, err := s.Payments.ChangeRecurrence(who, began.Result.Recurrence, d, changes.RequestOptions{})
+		f, is := fault.Of(err)
+		switch {
+		case refused == "" && err != nil:
+			t.Errorf("%+v: %v", d, err)
+		case refused != "" && (!is || !errors.Is(err, payments.ErrOwnLimit) || f.Field != "amount" ||
+			!strings.Contains(err.Error(), refused)):
+			t.Errorf("%+v: %v (%+v)", d, err, f)
+		}
+		s.run(t)
+	}
+	today := payments.RecurrenceDraft{Frequency: "Daily", Next: on(2026, 11, 18)}
+	changing(payments.RecurrenceDraft{Amount: "5000"}, "in a day: 9.00 of 10.00 is left")
+	changing(payments.RecurrenceDraft{Amount: "5000", Frequency: "Daily", Next: today.Next}, "in a day: 9.00")
+	changing(payments.RecurrenceDraft{Amount: "4", Frequency: "Daily", Next: today.Next}, "")
+	changing(today, "")
+	changing(today, "in a day: 1.00 of 10.00 is left")
+	longer := int32(20)
+	changing(payments.RecurrenceDraft{Number: &longer}, "in a day: 1.00 of 10.00 is left")
+	shorter := int32(8)
+	changing(payments.RecurrenceDraft{Number: &shorter}, "")
+	if got := s.of(t, began.Result.Recurrence); got !=
+		"18/11 1.00 PROCESSED, 18/11 4.00 PROCESSED, 18/11 4.00 PROCESSED" {
+		t.Error(got)
+	}
+	s.until(t, "2026-11-19 09:00")
+	changing(payments.RecurrenceDraft{Amount: "10"}, "")
+	s.until(t, "2026-11-20 09:00")
+	changing(payments.RecurrenceDraft{Amount: "7"}, "in a month: 6.00 of 25.00 is left")
+	s.Prove()
+}
+
+// What waits for a second person counts for who asked for it, once; the second person is bounded by what they
+// may approve.
+func TestAChangeOfASeriesThatWaitsCountsForWhoAskedForIt(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, dual)
+	out, err := s.Payments.Send(s.Staff(), s.order("1", func(o *payments.Order) { o.Repeat = weekly() }),
+		changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	began := out.Result
+	who := bounded(t, s.Bank, "clerk", access.Limit{Name: "Daily_Payment_Limits", Minor: 10_00})
+	change := func(amount string) (changes.UID, error) {
+		out, err := s.Payments.ChangeRecurrence(who, began.Recurrence, payments.RecurrenceDraft{Amount: amount},
+			changes.RequestOptions{})
+		return changes.UID(out.Approval), err
+	}
+	if _, err := change("10.01"); !errors.Is(err, payments.ErrOwnLimit) {
+		t.Error(err)
+	}
+	waits, err := change("6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checker := bounded(t, s.Bank, "checker", access.Limit{Name: "Daily_Payment_Limits", Minor: 1_00})
+	if _, err := s.Changes.Approve(checker, waits, changes.RequestOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := change("4.01"); !errors.Is(err, payments.ErrOwnLimit) {
+		t.Error(err)
+	}
+	if _, err := change("4"); err != nil {
+		t.Error(err)
+	}
+}

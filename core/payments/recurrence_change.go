@@ -228,7 +228,8 @@ func (r *Recurrence) committedTx(ctx context.Context, tx *changes.Tx) (money.Amo
 	return amount, err
 }
 
-// mayPayTx returns a fault for a series above what the person who asks for a change may pay in one payment.
+// mayPayTx returns a fault for a series above what the person who asks for a change may pay. The change counts
+// for that person's day and month as one payment of the series, like the payment that begins one.
 func (r *Recurrence) mayPayTx(ctx context.Context, tx *changes.Tx) error {
 	if !tx.NeedsApproval(true) { // it was asked for by another person, whom that bounded
 		return nil
@@ -237,7 +238,8 @@ func (r *Recurrence) mayPayTx(ctx context.Context, tx *changes.Tx) error {
 	if err != nil {
 		return err
 	}
-	return fault.Called(paid.each(tx.Caller, committed), calledInSeries)
+	err = paid.doneTx(ctx, tx.Tx, tx.Caller, committed, committed, tx.Now)
+	return fault.Called(err, calledInSeries)
 }
 
 // today returns the current day for the payments of a series.

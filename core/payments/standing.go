@@ -48,7 +48,7 @@ func (s *Service) MakeTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, orders []*Order, now time.Time,
 	choose func(context.Context, Standing) (Choice, error),
 ) (made MadeOrder, err error) {
-	f, err := s.gatherTx(ctx, tx, by.Tenant, wantedBy(orders, now))
+	f, err := s.gatherTx(ctx, tx, by.Tenant, wantedBy(orders, now).madeBy(now, by))
 	if err != nil {
 		return made, err
 	}

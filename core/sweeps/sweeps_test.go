@@ -685,6 +685,36 @@ func TestASweepPaysNoMoreThanItsMakerMay(t *testing.T) {
 	}
 }
 
+// What sweeps pay counts for the day and the month of who last set them up.
+func TestSweepsStayWithinTheDayAndTheMonthOfTheirMaker(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, 1_000_00)
+	person, _ := access.Require(h.Checker())
+	person.Limits = []access.ApplicationLimits{{Name: access.OfPayments, Limits: []access.Limit{
+		{Name: access.PaidPerDay, Minor: 500_00, Currency: "USD"},
+		{Name: access.PaidPerMonth, Minor: 600_00, Currency: "USD"},
+	}}}
+	who := access.With(t.Context(), person)
+	_, err := h.Accounts.SetSweep(who, 0, h.name(accounts.Out), h.out("300", accounts.ACHCredit),
+		changes.RequestOptions{})
+	h.must(err)
+	h.until("2026-11-19 01:00")
+	const above = " FAILED 700.00: amount: is above what the caller may pay in a "
+	h.ran("19" + above + "day: 500.00 of 500.00 is left")
+	_, err = h.Accounts.ChangeSweep(who, 0, h.name(accounts.Out),
+		accounts.SweepDraft{TargetBalance: given.Of("550")}, changes.RequestOptions{})
+	h.must(err)
+	h.until("2026-11-20 01:00")
+	h.ran("19"+above+"day: 500.00 of 500.00 is left", "20 PAID 450.00")
+	_, err = h.Accounts.ChangeSweep(who, 0, h.name(accounts.Out),
+		accounts.SweepDraft{TargetBalance: given.Of("350")}, changes.RequestOptions{})
+	h.must(err)
+	h.until("2026-11-23 01:00")
+	h.ran("19"+above+"day: 500.00 of 500.00 is left", "20 PAID 450.00",
+		"23 FAILED 200.00: amount: is above what the caller may pay in a month: 150.00 of 600.00 is left")
+	h.Prove()
+}
+
 // A partner, and a customer's own people, set up sweeps that pay in their name.
 func TestASweepPaysInTheNameOfPartnersAndCustomers(t *testing.T) {
 	t.Parallel()
