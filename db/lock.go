@@ -34,10 +34,11 @@ type Class int32
 
 const (
 	// to write an account number, while there are several keys of search hashes
-	AccountNumbers Class = 1 + iota
-	CustomersTurns       // to lock a customer's row
-	PersonsTrades        // to book a trade that counts for what a person may trade in a day
-	CompanyNumbers       // to give a customer or an account an ACH company number
+	AccountNumbers  Class = 1 + iota
+	CustomersTurns        // to lock a customer's row
+	PersonsTrades         // to book a trade that counts for what a person may trade in a day
+	CompanyNumbers        // to give a customer or an account an ACH company number
+	PersonsPayments       // to pay, or approve, what counts for what a person may do in a month
 )
 
 // InTurn returns a condition for a statement that locks one row of a bank's table, whose number is in the
@@ -54,18 +55,33 @@ func (c Class) InTurn(column string, shares bool) string {
 // WaitTx takes the locks of several hashes of one value, in a fixed order, and waits until they are free.
 // They are released at the end of the transaction.
 func WaitTx(ctx context.Context, tx bun.IDB, c Class, hashes [][]byte) error {
+	for _, lock := range locksOf(hashes) {
+		if _, err := tx.NewRaw(`SELECT pg_advisory_xact_lock(?::int, ?::int)`, c, lock).Exec(ctx); err != nil {
+			return fmt.Errorf("wait for a value: %w", err)
+		}
+	}
+	return nil
+}
+
+// Wait is WaitTx as part of a transaction's batch: what is queued after it reads what others, who had the
+// locks, have committed.
+func Wait(b *Batch, c Class, hashes [][]byte) {
+	Queue(b, waiting, int32(c), locksOf(hashes))
+}
+
+var waiting = NewQuery[struct {
+	Taken bool `bun:"taken"`
+}](`SELECT pg_advisory_xact_lock($1::int, l) IS NOT NULL AS taken FROM unnest($2::int[]) AS l`)
+
+// locksOf returns the numbers of the locks of hashes, in the order in which everybody takes them.
+func locksOf(hashes [][]byte) []int32 {
 	locks := make([]int32, len(hashes))
 	for i, hash := range hashes {
 		tail := hash[len(hash)-4:] // hashes may all begin alike, with the key's mark
 		locks[i] = int32(binary.BigEndian.Uint32(tail))
 	}
 	slices.Sort(locks)
-	for _, lock := range locks {
-		if _, err := tx.NewRaw(`SELECT pg_advisory_xact_lock(?::int, ?::int)`, c, lock).Exec(ctx); err != nil {
-			return fmt.Errorf("wait for a value: %w", err)
-		}
-	}
-	return nil
+	return slices.Compact(locks)
 }
 
 // AwaitedTx reports whether others wait for what this transaction has locked. What was sent ahead has run then.

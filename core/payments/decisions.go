@@ -198,7 +198,7 @@ func (s *Service) decideAllTx(
 		return nil, nil, err
 	}
 	b := db.TxBatch(tx.Tx)
-	w.own = countOwn(b, lockingOwn, tx.Caller.Tenant, approved, boundedOf(approved, tx.Now, tx.Caller))
+	w.own = lockOwn(b, tx.Caller.Tenant, approved, boundedOf(approved, tx.Now, tx.Caller))
 	if err := b.Send(ctx); err != nil {
 		return nil, nil, err
 	}

@@ -194,7 +194,7 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 		recurrences: func(b *db.Batch, n int) *db.Rows[takenRecurrence] {
 			return db.Queue(b, takingRecurrenceUIDs, n)
 		},
-		own: lockingOwn,
+		own: lockOwn,
 	}
 	if w.screened {
 		r.screen = func(ctx context.Context, asked *screening.Asked) (*screening.Screen, error) {
@@ -220,7 +220,7 @@ type reading struct {
 	trades func(b *db.Batch, tenant access.Tenant, of []fx.TradeUID) *db.Rows[fx.Trade]
 	// numbers for new series
 	recurrences func(b *db.Batch, n int) *db.Rows[takenRecurrence]
-	own         *db.Query[personUse]
+	own         func(b *db.Batch, tenant access.Tenant, of act, who bounded) *ownUse
 	// what names are compared with; nil where they are not
 	screen func(ctx context.Context, asked *screening.Asked) (*screening.Screen, error)
 }
@@ -400,7 +400,7 @@ func (g *gathering) addHouses(ctx context.Context) error {
 // lock reads what is known of everything that takes part, and locks the accounts.
 func (g *gathering) lock(ctx context.Context) error {
 	f, r, b := g.f, g.r, g.r.batch()
-	f.own = countOwn(b, r.own, f.tenant, paid, g.people)
+	f.own = r.own(b, f.tenant, paid, g.people)
 	if len(g.refs) > 0 {
 		slices.Sort(g.refs)
 		f.banks = banks.Known(b, slices.Compact(g.refs), reached)

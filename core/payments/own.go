@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"crypto/sha256"
 	"maps"
 	"slices"
 	"time"
@@ -102,6 +103,7 @@ type ownUse struct {
 type bounded struct {
 	day    time.Time // in the bank's zone
 	people map[string]money.Currency
+	months [][]byte // hashes of those whose month is bounded
 }
 
 // boundedOf returns the callers whose roles bound how much of an act they may do in a day or a month.
@@ -112,15 +114,20 @@ func boundedOf(of act, now time.Time, callers ...access.Caller) (b bounded) {
 				b.people = map[string]money.Currency{}
 			}
 			b.people[by.User.String()], b.day = periods[0].limit.Currency, ledger.Day(now.In(by.Location()))
+			if by.Limit(access.OfPayments, ownLimitsOf[of].monthly) != nil {
+				hash := sha256.Sum256([]byte(string(of) + by.User.String()))
+				b.months = append(b.months, hash[:])
+			}
 		}
 	}
 	return b
 }
 
+// monthOf sums up the other days of the month. One may be later, where two transactions meet at midnight.
 const monthOf = `coalesce((SELECT sum(m.amount) FROM person_usage AS m
 	WHERE m.tenant = $1 AND m.person = l.person
 	AND m.act = $3 AND m.currency = $4 AND m.day >= date_trunc('month', $5::date)::date
-	AND m.day < $5::date), 0)::bigint`
+	AND m.day < (date_trunc('month', $5::date) + interval '1 month')::date AND m.day <> $5::date), 0)::bigint`
 
 var (
 	// lockingOwn locks the row of the day, and adds it for a person who does something for the first time
@@ -138,7 +145,20 @@ var (
 		AND u.person = l.person AND u.act = $3 AND u.currency = $4 AND u.day = $5::date`)
 )
 
-// countOwn queues the read of what people have done so far. It returns nil if nobody is bounded.
+// lockOwn queues the read of what people have done so far, for a transaction that adds to it. It returns nil
+// if nobody is bounded. Of who is bounded for a month one transaction counts at a time, on whichever day.
+func lockOwn(b *db.Batch, tenant access.Tenant, of act, who bounded) *ownUse {
+	if len(who.months) > 0 {
+		db.Wait(b, db.PersonsPayments, who.months)
+	}
+	return countOwn(b, lockingOwn, tenant, of, who)
+}
+
+// readOwn is lockOwn for what is only tried out.
+func readOwn(b *db.Batch, tenant access.Tenant, of act, who bounded) *ownUse {
+	return countOwn(b, readingOwn, tenant, of, who)
+}
+
 func countOwn(b *db.Batch, query *db.Query[personUse], tenant access.Tenant, of act, who bounded) *ownUse {
 	people := slices.Sorted(maps.Keys(who.people))
 	if len(people) == 0 {
@@ -249,7 +269,7 @@ func (a act) doneTx(
 		return err
 	}
 	b := db.TxBatch(tx)
-	o := countOwn(b, lockingOwn, by.Tenant, a, boundedOf(a, now, by))
+	o := lockOwn(b, by.Tenant, a, boundedOf(a, now, by))
 	if err := b.Send(ctx); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -294,5 +295,50 @@ func TestAChangeOfASeriesThatWaitsCountsForWhoAskedForIt(t *testing.T) {
 	}
 	if _, err := change("4"); err != nil {
 		t.Error(err)
+	}
+}
+
+// Two payments at midnight are of different days and of one month, whichever is written first.
+func TestWhatAPersonPaysAtMidnightStaysWithinTheMonth(t *testing.T) {
+	t.Parallel()
+	for name, times := range map[string][]string{
+		"the earlier one first": {"2026-11-18 23:59", "2026-11-19 00:00"},
+		"the later one first":   {"2026-11-19 00:00", "2026-11-18 23:59"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t)
+			who := bounded(t, p.Bank, "clerk", access.Limit{Name: access.PaidPerMonth, Minor: 25_00})
+			caller, _ := access.Require(who)
+			first, second := p.draft("20"), p.draft("20")
+			second.Sender.UID = p.Account(p.Customer(), coretest.Holding(100_00, 0)).UID
+			second.Receiver.UID = p.Account(p.Customer()).UID
+			pay := func(ctx context.Context, tx db.Tx, d payments.Draft, when string) error {
+				made, err := p.Payments.TransferTx(ctx, tx, caller, d, at(t, when))
+				return errors.Join(made.Why, err)
+			}
+			paid := make(chan error, 1)
+			err := p.DB.InTx(t.Context(), int64(p.Tenant), func(ctx context.Context, tx db.Tx) error {
+				err := pay(ctx, tx, first, times[0])
+				go func() {
+					paid <- p.DB.InTx(t.Context(), int64(p.Tenant), func(ctx context.Context, tx db.Tx) error {
+						return pay(ctx, tx, second, times[1])
+					})
+				}()
+				select {
+				case refused := <-paid: // which did not wait for the first one
+					paid <- refused
+				case <-time.After(time.Second):
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := <-paid; !errors.Is(err, payments.ErrOwnLimit) ||
+				!strings.Contains(err.Error(), "in a month: 5.00 of 25.00 is left") {
+				t.Error(err)
+			}
+		})
 	}
 }

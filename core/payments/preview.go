@@ -217,7 +217,7 @@ func (s *Service) look(
 			}
 			return numbers
 		},
-		own: readingOwn,
+		own: readOwn,
 	}, tenant, w)
 	if err != nil {
 		return nil, err
