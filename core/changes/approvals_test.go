@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/issuers"
 	"bankgraph/core/page"
 	"bankgraph/core/signatories"
 	"bankgraph/core/tenants"
@@ -589,4 +590,32 @@ func TestAChangeOfAMakerWhoEndedIsNotApproved(t *testing.T) {
 			o.must(err)
 		})
 	}
+}
+
+// What a person asked for by an identity provider that was disabled since can be refused only. One audience of
+// two does not end it, and neither does what is added again.
+func TestAChangeOfAMakerWhoseIssuerEndedIsNotApproved(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	const url = "https://left.example"
+	add := func(audience string) {
+		_, err := o.Issuers.Add(o.Staff(), issuers.Draft{URL: url, Audience: audience})
+		o.must(err)
+	}
+	add("one")
+	add("two")
+	maker, err := access.Require(o.Staff())
+	o.must(err)
+	maker.Client = url
+	o.must(o.Issuers.Disable(o.Staff(), url, "one"))
+	o.must(o.approve(o.Checker(), o.asked(access.With(o.Staff(), maker))))
+	out, err := o.ask(access.With(o.Staff(), maker), "Treasurer")
+	o.must(err)
+	uid := changes.UID(out.Approval)
+	o.must(o.Issuers.Disable(o.Staff(), url, "two"))
+	if err := o.approve(o.Checker(), uid); !errors.Is(err, changes.ErrMakerEnded) {
+		t.Errorf("approved: %v", err)
+	}
+	add("one")
+	o.must(o.approve(o.Checker(), uid))
 }

@@ -27,7 +27,9 @@ var Tables = db.Tables{
 	Reads: map[string]string{
 		"customers": "whose a customer is decides for whom its open changes count: customers come " +
 			"after changes",
-		"clients":         "what a disabled API key asked for is not approved: clients come after changes",
+		"clients": "what a disabled API key asked for is not approved: clients come after changes",
+		"issuers": "what people of a disabled identity provider asked for is not approved: issuers come " +
+			"after changes",
 		"tenant_settings": "who decides is a setting of the bank: tenants come after changes",
 		"users":           "a person suspended meanwhile changes nothing: users come after changes",
 	},

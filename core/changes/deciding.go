@@ -255,8 +255,9 @@ func (w *waiting) endedTx(ctx context.Context, tx *Tx) error {
 	return err
 }
 
-// EndedTx returns ErrMakerEnded if the API key that asked for something is disabled, or the person who asked,
-// or who is responsible for the key, is not active any more.
+// EndedTx returns ErrMakerEnded if the API key that asked for something is disabled, or the identity provider
+// by which a person did, for all audiences, or if that person, or who is responsible for the key, is not
+// active any more.
 func EndedTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, client string, person uuid.UUID) error {
 	var of string // '' if none is known
 	if person != uuid.Nil {
@@ -264,9 +265,10 @@ func EndedTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, client strin
 	}
 	var ended bool
 	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM clients
-		WHERE tenant = ? AND key = ? AND disabled_at IS NOT NULL)
-		OR EXISTS (SELECT FROM users WHERE tenant = ? AND uid = nullif(?, '')::uuid AND status <> 'Active')`,
-		tenant, client, tenant, of).Scan(ctx, &ended)
+		WHERE tenant = ?0 AND key = ?1 AND disabled_at IS NOT NULL)
+		OR (SELECT coalesce(bool_and(disabled_at IS NOT NULL), false) FROM issuers WHERE tenant = ?0 AND url = ?1)
+		OR EXISTS (SELECT FROM users WHERE tenant = ?0 AND uid = nullif(?2, '')::uuid AND status <> 'Active')`,
+		tenant, client, of).Scan(ctx, &ended)
 	if err == nil && ended {
 		return ErrMakerEnded
 	}

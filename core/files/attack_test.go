@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/files"
 	"bankgraph/core/given"
+	"bankgraph/core/issuers"
 	"bankgraph/core/page"
 )
 
@@ -28,6 +29,34 @@ func TestNothingIsPaidOfAFileOfAPersonWhoIsSuspended(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Exec(`UPDATE users SET status = 'Suspended' WHERE tenant = ? AND login_id = 'clerk'`, f.Tenant)
+	f.work()
+	f.is(done.Result.UID, files.PartiallyProcessed, 0, 2)
+	if made := f.payments(); len(made) != 0 {
+		t.Errorf("%d payments", len(made))
+	}
+}
+
+// Nor once the identity provider by which that person came is disabled.
+func TestNothingIsPaidOfAFileOfAPersonWhoseIssuerIsDisabled(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	const url = "https://login.example"
+	_, err := f.Issuers.Add(f.Staff(), issuers.Draft{URL: url, Audience: "api"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clerk, _ := access.Require(f.Someone("clerk"))
+	clerk.Client = url
+	done, err := f.Files.Upload(access.With(t.Context(), clerk), files.Upload{
+		Customer: f.of.UID, Type: files.CSV,
+		Open: files.OpenText("payments.csv", strings.NewReader(header+f.row("A-1", "10")+f.row("A-2", "20"))),
+	}, changes.RequestOptions{})
+	if err == nil {
+		err = f.Issuers.Disable(f.Staff(), url, "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	f.work()
 	f.is(done.Result.UID, files.PartiallyProcessed, 0, 2)
 	if made := f.payments(); len(made) != 0 {
