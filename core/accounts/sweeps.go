@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
@@ -128,6 +130,21 @@ func (s *Service) alongTx(ctx context.Context, tx *changes.Tx, w *Sweep) error {
 			AND (direction = 'both' OR ? = 'both'))`, w.Tenant, w.Account, w.Direction)
 }
 
+// apartTx returns a fault if a sweep into the account and one out of it would undo what the other does, over
+// and over: as the target of what comes in is above that of what goes out.
+func (s *Service) apartTx(ctx context.Context, tx *changes.Tx, w *Sweep) error {
+	if w.Direction == Both {
+		return nil // which stands alone
+	}
+	other, beyond, why := Out, "<", "must not be above that of the sweep out of the account"
+	if w.Direction == Out {
+		other, beyond, why = In, ">", "must not be below that of the sweep into the account"
+	}
+	return s.refusedTx(ctx, tx, fault.Field("sweep", "targetBalance", fault.NoMatch, why),
+		`SELECT EXISTS (SELECT FROM sweeps WHERE tenant = ? AND account = ? AND direction = ?
+			AND target_balance ? ?)`, w.Tenant, w.Account, other, bun.Safe(beyond), w.TargetMinor)
+}
+
 func (s *Service) changeSweepTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft SweepDraft,
 ) (SweepName, error) {
@@ -167,6 +184,9 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 		return ErrNotActive.With(string(a.Status))
 	}
 	if err := draft.to(w); err != nil {
+		return err
+	}
+	if err := s.apartTx(ctx, tx, w); err != nil {
 		return err
 	}
 	w.Customer = a.Customer

@@ -241,6 +241,65 @@ func TestTheFormsOfASweep(t *testing.T) {
 	}
 }
 
+// What comes in up to one balance would go out again above a lower one, over and over.
+func TestTwoSweepsOfAnAccountDoNotUndoEachOther(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	contact := bank.Contact(customer)
+	in := func(target string) accounts.SweepDraft {
+		return accounts.SweepDraft{
+			BalanceType: gives(accounts.Target), TargetBalance: given.Of(target), FromContact: &contact.UID,
+			FromMethod: gives(accounts.ACHDebit), Frequency: gives(accounts.Daily),
+		}
+	}
+	out := func(target string) accounts.SweepDraft {
+		return outward(contact, func(x *accounts.SweepDraft) { x.TargetBalance = given.Of(target) })
+	}
+	for _, one := range []struct {
+		first, second       accounts.Direction
+		sets, crosses, just accounts.SweepDraft
+		beyond, within      string // other targets of the second
+	}{
+		{
+			first: accounts.Out, second: accounts.In, sets: out("100"), crosses: in("100.01"), just: in("100"),
+			beyond: "101", within: "99",
+		},
+		{
+			first: accounts.In, second: accounts.Out, sets: in("100"), crosses: out("99.99"), just: out("100"),
+			beyond: "99", within: "101",
+		},
+	} {
+		a := bank.Account(customer)
+		set := func(direction accounts.Direction, d accounts.SweepDraft) error {
+			_, err := bank.Accounts.SetSweep(bank.Staff(), 0, accounts.SweepName{Account: a.UID, Direction: direction},
+				d, changes.RequestOptions{})
+			return err
+		}
+		change := func(target string) error {
+			_, err := bank.Accounts.ChangeSweep(bank.Staff(), 0,
+				accounts.SweepName{Account: a.UID, Direction: one.second},
+				accounts.SweepDraft{TargetBalance: given.Of(target)}, changes.RequestOptions{})
+			return err
+		}
+		if err := set(one.first, one.sets); err != nil {
+			t.Fatal(err)
+		}
+		if err := set(one.second, one.crosses); !blames(err, "targetBalance", fault.NoMatch) {
+			t.Errorf("%s after %s: %v", one.second, one.first, err)
+		}
+		if err := set(one.second, one.just); err != nil {
+			t.Error(err)
+		}
+		if err := change(one.beyond); !blames(err, "targetBalance", fault.NoMatch) {
+			t.Errorf("%s is changed: %v", one.second, err)
+		}
+		if err := change(one.within); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestOnlyAnActiveAccountOfOnesOwnIsSwept(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
