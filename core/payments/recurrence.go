@@ -156,16 +156,43 @@ func iso(day *time.Time) string {
 	return day.Format(time.DateOnly)
 }
 
-// advance sets the date of the next payment: the first one of the series after a day. If there is none, the
-// series is complete.
+// advance sets the date of the next payment: the first one of the series after that of another payment. If
+// there is none, the series is complete.
 func (r *Recurrence) advance(after time.Time) {
-	next := r.Frequency.next(r.CountsFrom, after)
-	if r.Frequency == Daily && r.Speed != "" && r.Speed != Instant {
-		next = calendar.Next(next, 0)
-	}
+	r.goOn(r.after(after))
+}
+
+// goOn sets the date of the next payment. If it is none of the series any more, the series is complete.
+func (r *Recurrence) goOn(next time.Time) {
 	if r.Next = &next; r.over() {
 		r.Status, r.Next = RecurrenceCompleted, nil
 	}
+}
+
+// after returns the first date of the series after a day, whatever ends the series.
+func (r *Recurrence) after(day time.Time) time.Time {
+	next := r.Frequency.next(r.CountsFrom, day)
+	if r.everyBankingDay() {
+		next = calendar.Next(next, 0)
+	}
+	return next
+}
+
+// before returns the nth date of the series before one of them, or the first one if there are fewer.
+func (r *Recurrence) before(date time.Time, n int) time.Time {
+	dates := []time.Time{}
+	for day := r.after(r.CountsFrom.AddDate(0, 0, -1)); day.Before(date); day = r.after(day) {
+		dates = append(dates, day)
+	}
+	if len(dates) == 0 {
+		return date
+	}
+	return dates[max(0, len(dates)-n)]
+}
+
+// everyBankingDay reports whether the dates of the series are the days on which its network settles.
+func (r *Recurrence) everyBankingDay() bool {
+	return r.Frequency == Daily && r.Speed != "" && r.Speed != Instant
 }
 
 // Advance sets the date of the second payment of a new series.

@@ -3,7 +3,6 @@ package payments
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -146,22 +145,20 @@ func (r *Recurrence) isOneTx(ctx context.Context, tx *changes.Tx, uid UID) error
 	return err
 }
 
-// modifyTx changes a series. A payment that waits for its day and that the change affects is cancelled, and
-// made anew on its day.
+// modifyTx changes a series. Payments that wait for their day and that the change affects are cancelled, and
+// as many made anew on theirs.
 func (s *Service) modifyTx(
 	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
 ) error {
 	today := r.today(tx.Caller, tx.Now)
-	last := r.Next
-	if len(l.waiting) > 0 {
-		last = &l.waiting[0].Date
-	}
-	if d.Amount != "" || d.Frequency != "" || l.endsBefore(d) {
-		if day := l.without(r); day != nil {
-			r.Next = day
+	next, dropped := l.next(r), l.later(d.End)
+	if d.Amount != "" || d.Frequency != "" {
+		if len(dropped) < len(l.waiting) { // some of which are made anew: the series goes back by as many dates
+			next = r.before(next, len(l.waiting))
 		}
-		l.drops(s, "the series is changed")
+		dropped = l.waiting
 	}
+	l.drops(s, r, dropped, "the series is changed")
 	before, c := *r, check.Of(recurrenceObject)
 	switch {
 	case d.End.IsZero():
@@ -188,16 +185,13 @@ func (s *Service) modifyTx(
 	case d.Next.After(today.AddDate(1, 0, 0)):
 		c.Fail("nextPaymentDate", fault.Max, "must be at most a year from today")
 	default:
-		r.Frequency, r.CountsFrom, r.Next = Frequency(d.Frequency), d.Next, &d.Next
+		r.Frequency, r.CountsFrom, next = Frequency(d.Frequency), d.Next, d.Next
 	}
 	if err := c.Err(); err != nil {
 		return err
 	}
-	if r.Status = RecurrenceActive; r.Next == nil {
-		r.advance(*last)
-	} else if r.over() {
-		r.Status, r.Next = RecurrenceCompleted, nil
-	}
+	r.Status = RecurrenceActive
+	r.goOn(next)
 	if d.Amount != "" {
 		return s.setAmountTx(ctx, tx, l, r, d.Amount)
 	}
@@ -207,10 +201,10 @@ func (s *Service) modifyTx(
 	return nil
 }
 
-// endsBefore reports whether a change ends a series by a date before that of a payment that waits for it.
-func (l *series) endsBefore(d RecurrenceDraft) bool {
-	return !d.End.IsZero() && slices.ContainsFunc(l.waiting,
-		func(p *Payment) bool { return p.Date.After(d.End) })
+// settles returns the day on which a payment over the network of the series settles that is made on a day, or
+// now if that has come.
+func (r *Recurrence) settles(day, now time.Time) time.Time {
+	return calendar.Default().Plan(service(r.Speed, r.Rail), now, day).Settles
 }
 
 // longer reports whether a series pays for longer than it did before.
@@ -278,9 +272,9 @@ func (s *Service) setAmountTx(
 	if err := s.readDraft(next); err != nil {
 		return err
 	}
-	today := calendar.Today(tx.Now)
+	day := r.settles(*r.Next, tx.Now)
 	f, err := s.gatherTx(ctx, tx.Tx, r.Tenant, want{
-		payers: []Party{{UID: r.Account}}, from: today, to: later(*r.Next, today),
+		payers: []Party{{UID: r.Account}}, from: calendar.Today(tx.Now), to: day,
 	})
 	if err != nil {
 		return err
@@ -292,7 +286,7 @@ func (s *Service) setAmountTx(
 		p.uncount(f.limits)
 	}
 	over := f.limits.Exceeds(limits.Planned{
-		Customer: r.Customer, Rail: r.Rail, Day: *r.Next, Amount: amount, EntryType: r.entryTypeOfLimits(),
+		Customer: r.Customer, Rail: r.Rail, Day: day, Amount: amount, EntryType: r.entryTypeOfLimits(),
 		SECCode: next.order.SECCode,
 	})
 	if over != nil {

@@ -40,7 +40,8 @@ func (s *Service) declareRecurrences(all *changes.Service) {
 		access.CancelPayments, s.cancelSeriesTx)
 }
 
-// SkipRecurrence leaves out the next payment of a series. One that waits for its day is cancelled.
+// SkipRecurrence leaves out the next payment of a series. If payments wait for their day, it is the first of
+// them, which is cancelled.
 func (s *Service) SkipRecurrence(
 	ctx context.Context, uid RecurrenceUID, options changes.RequestOptions,
 ) (changes.Outcome[RecurrenceSaved], error) {
@@ -154,9 +155,9 @@ func lockRecurrenceTx(
 	return changes.Lock(ctx, q, r, ErrNoRecurrence)
 }
 
-// drops makes the change cancel the payments that wait.
-func (l *series) drops(s *Service, reason string) {
-	dropped := l.waiting
+// drops makes the change cancel payments that wait. They no longer count as made.
+func (l *series) drops(s *Service, r *Recurrence, dropped []*Payment, reason string) {
+	r.Made -= int32(len(dropped)) //nolint:gosec // few
 	l.Write = func(ctx context.Context, tx *changes.Tx, _, _ *Recurrence) error {
 		for _, p := range dropped {
 			if err := s.dropTx(ctx, tx, p, reason); err != nil {
@@ -200,14 +201,26 @@ func (l *series) goesOn(r *Recurrence) error {
 	return ErrRecurrenceOver.Saying(why).With(string(r.Status))
 }
 
-// without stops counting the waiting payments as made, and returns the date of the first of them; nil if
-// none waits.
-func (l *series) without(r *Recurrence) *time.Time {
-	if len(l.waiting) == 0 {
-		return nil
+// next returns the first date of a series that it has made no payment for, also if that is none of the series
+// any more: while payments of a complete one wait, it may get longer.
+func (l *series) next(r *Recurrence) time.Time {
+	switch {
+	case r.Next != nil:
+		return *r.Next
+	case r.End != nil:
+		return r.after(*r.End)
 	}
-	r.Status, r.Made = RecurrenceActive, r.Made-int32(len(l.waiting)) //nolint:gosec // one, mostly
-	return &l.waiting[0].Date
+	return r.after(l.waiting[len(l.waiting)-1].Date)
+}
+
+// later returns the waiting payments that are later than a day; none if it is zero.
+func (l *series) later(day time.Time) (all []*Payment) {
+	for _, p := range l.waiting {
+		if !day.IsZero() && p.Date.After(day) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 func (s *Service) skipTx(
@@ -218,13 +231,13 @@ func (s *Service) skipTx(
 		if err := l.goesOn(r); err != nil {
 			return err
 		}
-		switch day := l.without(r); {
-		case day == nil:
+		if len(l.waiting) == 0 {
 			r.advance(*r.Next)
-		case r.Next == nil:
-			r.advance(*day)
+			return nil
 		}
-		l.drops(s, "left out of the series")
+		l.drops(s, r, l.waiting[:1], "left out of the series")
+		r.Status = RecurrenceActive
+		r.goOn(l.next(r))
 		return nil
 	})
 	return savedRecurrence(r), err
@@ -253,9 +266,8 @@ func (s *Service) cancelSeriesTx(
 		if err := l.goesOn(r); err != nil && r.Status != RecurrencePending {
 			return err
 		}
-		l.without(r)
+		l.drops(s, r, l.waiting, "the series is cancelled")
 		r.Status, r.Next, r.Reason, r.Source = RecurrenceCancelled, nil, tx.Options.Reason, d.Source
-		l.drops(s, "the series is cancelled")
 		return tx.Withdraw(ctx, recurrenceObject, r.UID)
 	})
 	return savedRecurrence(r), err

@@ -5938,9 +5938,9 @@ type Recurrence implements Node {
 }
 
 extend type Mutation {
-  "Leaves out the next payment of a series. One that waits for its day is cancelled."
+  "Leaves out the next payment of a series: of those that wait for their day the first, which is cancelled."
   skipRecurrence("The series." input: SkipRecurrenceInput!): SkipRecurrencePayload
-  "Changes the payments of a series that are still to come, and when it ends. A payment that waits for its day and would be another one is cancelled, and made anew on its day. If the settings of the customer that pays ask for dual approval, it waits for a second person; and for the bank's own people where it pays more, more often or for longer by wires above the account's callback limit."
+  "Changes the payments of a series that are still to come, and when it ends. Payments that wait for their day and would be others are cancelled, and as many made anew on theirs. If the settings of the customer that pays ask for dual approval, it waits for a second person; and for the bank's own people where it pays more, more often or for longer by wires above the account's callback limit."
   changeRecurrence("The series, and what changes." input: ChangeRecurrenceInput!): ChangeRecurrencePayload
   "Ends a series. Its payment that waits for its day or for approval is cancelled; what is on its way stays."
   cancelRecurrence("The series." input: CancelRecurrenceInput!): CancelRecurrencePayload
