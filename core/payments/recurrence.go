@@ -159,6 +159,9 @@ func iso(day *time.Time) string {
 // advance sets the date of the next payment: the first one of the series after that of another payment. If
 // there is none, the series is complete.
 func (r *Recurrence) advance(after time.Time) {
+	if r.everyBankingDay() {
+		after = calendar.Next(after, 0) // a day of rest, which changes of older releases have set
+	}
 	r.goOn(r.after(after))
 }
 

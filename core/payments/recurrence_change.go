@@ -3,8 +3,11 @@ package payments
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -185,7 +188,12 @@ func (s *Service) modifyTx(
 	case d.Next.After(today.AddDate(1, 0, 0)):
 		c.Fail("nextPaymentDate", fault.Max, "must be at most a year from today")
 	default:
-		r.Frequency, r.CountsFrom, next = Frequency(d.Frequency), d.Next, d.Next
+		r.Frequency, r.CountsFrom = Frequency(d.Frequency), d.Next
+		passed, err := r.passedTx(ctx, tx)
+		if err != nil {
+			return err
+		}
+		next = r.after(passed)
 	}
 	if err := c.Err(); err != nil {
 		return err
@@ -199,6 +207,29 @@ func (s *Service) modifyTx(
 		return r.mayPayTx(ctx, tx)
 	}
 	return nil
+}
+
+// unpaid are the states of payments that leave the date of a series to be paid.
+var unpaid = append(slices.Clone(StatesThatWait), Repair, Invalid, Rejected, Expired, Cancelled)
+
+// passedTx returns a day up to which a series that goes on from CountsFrom has nothing to pay any more: that of
+// its newest payment, which it may have made while the change waited, or, if each banking day is a date, the
+// one before the first on which a payment can still settle.
+func (r *Recurrence) passedTx(ctx context.Context, tx *changes.Tx) (passed time.Time, err error) {
+	var paid []time.Time
+	err = tx.NewSelect().Model((*Payment)(nil)).Column("payment_date").Where("pay.tenant = ?", r.Tenant).
+		Where("pay.recurrence = ?", r.UID).Where("pay.state NOT IN (?)", bun.List(unpaid)).
+		OrderExpr("pay.uid DESC").Limit(1).Scan(ctx, &paid)
+	if err != nil {
+		return passed, fmt.Errorf("read what series %s has paid: %w", r.UID, err)
+	}
+	if len(paid) > 0 {
+		passed = paid[0]
+	}
+	if r.everyBankingDay() {
+		passed = later(passed, r.settles(r.CountsFrom, tx.Now).AddDate(0, 0, -1))
+	}
+	return passed, nil
 }
 
 // settles returns the day on which a payment over the network of the series settles that is made on a day, or

@@ -44,6 +44,8 @@ func TestTheDatesOfASeriesAreCountedFromItsFirst(t *testing.T) {
 		{payments.Daily, on(2026, 12, 30), "", "30/12 31/12 1/1 2/1"},
 		// a holiday and a weekend between
 		{payments.Daily, on(2026, 12, 31), payments.Economy, "31/12 4/1 5/1 6/1"},
+		// a Saturday, which changes of earlier releases have set: it is paid on Monday
+		{payments.Daily, on(2027, 1, 2), payments.Economy, "2/1 5/1 6/1 7/1"},
 		{payments.Daily, on(2026, 12, 31), payments.Instant, "31/12 1/1 2/1 3/1"},
 		{payments.Weekly, on(2026, 12, 24), "", "24/12 31/12 7/1 14/1"},
 		{payments.BiWeekly, on(2028, 2, 15), "", "15/2 29/2 14/3 28/3"},

@@ -5988,7 +5988,7 @@ input ChangeRecurrenceInput {
   amount: Amount
   "How often; with nextPaymentDate."
   frequency: RecurrenceFrequency
-  "The next day, from which the others are counted. Required with frequency; without it, nothing is read from it."
+  "The next day, from which the others are counted. One that is paid already is not paid again. Required with frequency; without it, nothing is read from it."
   nextPaymentDate: Date
   "Of a series that ends by date: the last day, today or later."
   endDate: Date
