@@ -35,8 +35,9 @@ type facts struct {
 	paid            map[UID]*demand        // requests of other banks, by the payments that are to pay them
 	houses          map[house]accounts.UID // the bank's own accounts
 	books           *ledger.Books
-	uids            []UID           // for new payments
-	recurrences     []RecurrenceUID // for new series
+	uids            []UID                 // for new payments
+	recurrences     []RecurrenceUID       // for new series
+	series          map[customers.UID]int // that go on, by customer, where another one begins
 	trades          map[fx.TradeUID]*fx.Trade
 	used            map[fx.TradeUID]bool // trades that payments use
 	bank            bankApproval         // the bank's own settings, which count for every customer

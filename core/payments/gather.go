@@ -102,7 +102,18 @@ var (
 		FROM generate_series(1, $1::bigint)`)
 	takingRecurrenceUIDs = db.NewQuery[takenRecurrence](
 		`SELECT nextval('recurrence_uids') AS uid FROM generate_series(1, $1::bigint)`)
+	// countingOpenSeries counts, up to a bound, the series that the customers of accounts have.
+	countingOpenSeries = db.NewQuery[seriesCount](`SELECT a.customer, (SELECT count(*) FROM (
+		SELECT FROM recurrences AS r WHERE r.tenant = $1 AND r.customer = a.customer
+		AND r.status IN ('Active', 'Pending') LIMIT $3) AS c) AS series
+		FROM (SELECT DISTINCT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[])) AS a`)
 )
+
+// seriesCount is how many series of a customer go on.
+type seriesCount struct {
+	Customer customers.UID `bun:"customer"`
+	Series   int           `bun:"series"`
+}
 
 // headAndBranch returns the refs under which the directory may have a bank: the branch, and its head office.
 func headAndBranch(bic string) []banks.Ref {
@@ -423,9 +434,10 @@ func (g *gathering) lock(ctx context.Context) error {
 	virtual := some(g.virtualUIDs, func() *db.Rows[virtualaccounts.Creditable] {
 		return virtualaccounts.Again(b, f.tenant, g.virtualUIDs)
 	})
-	uids, recurrences := r.uids(b, g.created), new(db.Rows[takenRecurrence])
+	uids, recurrences, series := r.uids(b, g.created), new(db.Rows[takenRecurrence]), new(db.Rows[seriesCount])
 	if g.recurrences > 0 {
 		recurrences = r.recurrences(b, g.recurrences)
+		series = db.Queue(b, countingOpenSeries, f.tenant, g.named, mostSeries)
 	}
 	if err := b.Send(ctx); err != nil {
 		return fmt.Errorf("lock the accounts of payments: %w", err)
@@ -454,6 +466,10 @@ func (g *gathering) lock(ctx context.Context) error {
 	}
 	for _, t := range recurrences.Items {
 		f.recurrences = append(f.recurrences, t.UID)
+	}
+	f.series = map[customers.UID]int{}
+	for _, c := range series.Items {
+		f.series[c.Customer] = c.Series
 	}
 	return nil
 }

@@ -292,4 +292,8 @@ var (
 	// ErrRecurrenceOver is returned for a series that is complete or cancelled, and for one that waits for
 	// approval.
 	ErrRecurrenceOver = fault.New(fault.State, "recurrence.over", "the series is not active")
+	// ErrManySeries is returned for another series of a customer that has as many as it may have.
+	ErrManySeries = fault.New(fault.State, "recurrence.many",
+		"the customer has 10,000 series that go on, as many as it may have: end one that you no longer need").
+		On("recurrence")
 )

@@ -644,6 +644,42 @@ func TestManyWorkersMakeEachPaymentOfASeriesOnce(t *testing.T) {
 	s.Prove()
 }
 
+// Each series is looked at on each of its days, for as long as it goes on, whether it can pay or not.
+func TestACustomerHasSoManySeriesAtATime(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	begin := func() (payments.RecurrenceUID, error) {
+		out, err := s.Payments.Send(s.Staff(), s.order("1", func(o *payments.Order) { o.Repeat = weekly() }),
+			changes.RequestOptions{})
+		return out.Result.Recurrence, err
+	}
+	first, err := begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var columns string
+	err = s.DB.NewRaw(`SELECT string_agg(column_name, ', ') FROM information_schema.columns
+		WHERE table_name = 'recurrences' AND column_name <> 'uid'`).Scan(t.Context(), &columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(`INSERT INTO recurrences (uid, `+columns+`) SELECT uid + 900000 + n, `+columns+`
+		FROM recurrences, generate_series(1, 9998) AS n WHERE tenant = ? AND uid = ?`, s.Tenant, first)
+	if _, err := begin(); err != nil {
+		t.Errorf("the 10,000th: %v", err)
+	}
+	if _, err := begin(); !errors.Is(err, payments.ErrManySeries) {
+		t.Errorf("one more: %v", err)
+	}
+	_, err = s.Payments.CancelRecurrence(s.Staff(), first, payments.Cancellation{}, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := begin(); err != nil {
+		t.Errorf("in place of one that has ended: %v", err)
+	}
+}
+
 func TestWhatARepetitionSaysIsChecked(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

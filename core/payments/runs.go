@@ -23,6 +23,10 @@ import (
 	"bankgraph/db"
 )
 
+// mostSeries is how many series of a customer go on at a time: each is made day by day, whether it can pay or
+// not.
+const mostSeries = 10_000
+
 // repeat makes the series that a payment begins; draft is what each of its payments says.
 func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 	if d == nil {
@@ -31,6 +35,10 @@ func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 	if err := d.endsAfter(p.Date); err != nil {
 		return err
 	}
+	if f.series[p.Customer] >= mostSeries {
+		return ErrManySeries
+	}
+	f.series[p.Customer]++
 	text, err := json.Marshal(draft)
 	if err != nil {
 		return fmt.Errorf("write the draft of a series: %w", err)
