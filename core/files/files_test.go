@@ -83,6 +83,12 @@ func (f *filed) upload(kind files.FileType, text string) files.FileUID {
 	return done.Result.UID
 }
 
+// paysByDefault makes the account the default offset account, from which batches of ACH are paid.
+func (f *filed) paysByDefault() {
+	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
+		int64(f.Tenant), int64(f.account.UID))
+}
+
 // work does all that waits.
 func (f *filed) work() {
 	f.t.Helper()

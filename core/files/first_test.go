@@ -1,14 +1,11 @@
 package files_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"bankgraph/core/coretest"
 	"bankgraph/core/files"
@@ -17,37 +14,16 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// counts counts the statements with some text that are sent in batches.
-type counts struct {
-	pgx.QueryTracer
-
-	text string
-	n    atomic.Int32
-}
-
-func (c *counts) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
-	for _, query := range data.Batch.QueuedQueries {
-		if strings.Contains(query.SQL, c.text) {
-			c.n.Add(1)
-		}
-	}
-	return ctx
-}
-
-func (*counts) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
-
-func (*counts) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
-
 // A large file of ACH takes many calls. What it says as a whole is found once, also where other files take
 // turns with it, and with every entry as if it was read at once.
 func TestAFileOfACHIsReadAsAWholeOnce(t *testing.T) {
 	t.Parallel()
-	reads := &counts{QueryTracer: dbtest.Watch(t), text: "FROM bulk_file_parts"}
+	var read atomic.Int32
+	reads := &ahead{QueryTracer: dbtest.Watch(t), text: "FROM bulk_file_parts", do: func() { read.Add(1) }}
 	url := dbtest.Shared(t)
 	b := coretest.On(t, dbtest.Owner(url), dbtest.Unhurried(url), db.Options{Connections: 8, Tracer: reads})
 	f := filedAt(t, b)
-	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
-		int64(f.Tenant), int64(f.account.UID))
+	f.paysByDefault()
 	const lines, calls = 1600, 7 // of 250 lines each
 	f.Files.WorkFor(0)
 	var uids []files.FileUID
@@ -60,11 +36,11 @@ func TestAFileOfACHIsReadAsAWholeOnce(t *testing.T) {
 		text[400] = text[400][:11] + "0" + text[400][12:] // a check digit
 		uids = append(uids, f.upload(files.NACHA, strings.Join(text, "\n")))
 	}
-	reads.n.Store(0)
+	read.Store(0)
 	for range 2 * calls {
 		f.check()
 	}
-	if n := reads.n.Load(); n != 2*(calls+1) {
+	if n := read.Load(); n != 2*(calls+1) {
 		t.Errorf("two files were read %d times in %d calls each", n, calls)
 	}
 	for _, uid := range uids {

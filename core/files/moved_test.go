@@ -147,19 +147,18 @@ func TestFilesOfACustomerThatLeftTakeNothingOfItsFormerPartner(t *testing.T) {
 	}
 }
 
-// ahead does something once, ahead of the first batch that has a statement with some text.
+// ahead does something ahead of each batch that has a statement with some text.
 type ahead struct {
 	pgx.QueryTracer
 
 	text string
-	once sync.Once
 	do   func()
 }
 
 func (a *ahead) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
 	for _, query := range data.Batch.QueuedQueries {
 		if strings.Contains(query.SQL, a.text) {
-			a.once.Do(a.do)
+			a.do()
 		}
 	}
 	return ctx
@@ -179,13 +178,13 @@ func TestAFileGoesOnAlthoughItsCustomerMovesWhileItIsChecked(t *testing.T) {
 	former, next := b.DownstreamPartner(), b.DownstreamPartner()
 	f := filedAt(t, b, dual, coretest.OwnedBy(former))
 	moved := false
-	moving.do = func() {
+	moving.do = sync.OnceFunc(func() {
 		_, err := f.Customers.Change(f.Staff(), f.of.UID,
 			customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
 		if moved = err == nil; !moved {
 			t.Error(err)
 		}
-	}
+	})
 	uid := f.uploadBy(b.Partner(former), "1")
 	f.work()
 	f.is(uid, files.PendingApproval, 0, 0)

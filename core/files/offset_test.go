@@ -19,8 +19,7 @@ import (
 func TestTheAccountThatBalancesABatchIsFoundAmongAThousand(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
-		int64(f.Tenant), int64(f.account.UID))
+	f.paysByDefault()
 	another := f.Account(f.of, coretest.Holding(5_000_00, 0), coretest.Sends)
 	columns := `customer, name, number_sealed, number_last4, type, sub_type, system_of_record, currency, bank_id,
 		bank_id_type, status, enable_ach, ach_company_id, sec_codes, tenant`
@@ -46,8 +45,7 @@ func TestTheAccountThatBalancesABatchIsFoundAmongAThousand(t *testing.T) {
 func TestTheEntryThatBalancesABatchIsFoundWhereverItStands(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
-		int64(f.Tenant), int64(f.account.UID))
+	f.paysByDefault()
 	another := f.Account(f.of, coretest.Holding(5_000_00, 0), coretest.Sends)
 	own := nacha.Entry{
 		Account: rails.Checking, Direction: rails.Debit, Amount: money.Of(30_00, "USD"), Routing: "611090001",
@@ -81,8 +79,7 @@ func TestTheEntryThatBalancesABatchIsFoundWhereverItStands(t *testing.T) {
 func TestADebitAtAnotherBankIsNoOffset(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
-		int64(f.Tenant), int64(f.account.UID))
+	f.paysByDefault()
 	another := f.Account(f.of, coretest.Holding(5_000_00, 0), coretest.Sends)
 	debit := nacha.Entry{
 		Account: rails.Checking, Direction: rails.Debit, Amount: money.Of(30_00, "USD"), Routing: "021000021",
@@ -146,8 +143,7 @@ func TestAnEntryWithFaultsChangesNotWhichAccountPaysTheOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFiled(t)
-			f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
-				int64(f.Tenant), int64(f.account.UID))
+			f.paysByDefault()
 			another := f.Account(f.of, coretest.Holding(5_000_00, 0), coretest.Sends)
 			batch, entries := []nacha.Entry{credit(10_00, "Cy"), credit(20_00, "Di")}, int32(2)
 			if c.minor > 0 {
@@ -206,8 +202,7 @@ func TestAnAddendaWithFaultsChangesNotWhichAccountPaysABatchAbroad(t *testing.T)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFiled(t)
-			f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
-				int64(f.Tenant), int64(f.account.UID))
+			f.paysByDefault()
 			another := f.Account(f.of, coretest.Holding(5_000_00, 0), coretest.Sends)
 			f.Exec("UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ?", int64(f.Tenant))
 			text := abroadFile(t, inEuros, toBerlin(), toBerlin(), toBerlin(func(e *nacha.Entry) {

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -294,6 +295,6 @@ var (
 	ErrRecurrenceOver = fault.New(fault.State, "recurrence.over", "the series is not active")
 	// ErrManySeries is returned for another series of a customer that has as many as it may have.
 	ErrManySeries = fault.New(fault.State, "recurrence.many",
-		"the customer has 10,000 series that go on, as many as it may have: end one that you no longer need").
-		On("recurrence")
+		fmt.Sprintf("the customer has %d series that go on, as many as it may have: end one that you no longer need",
+			mostSeries)).On("recurrence")
 )
