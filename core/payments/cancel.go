@@ -93,17 +93,27 @@ func (p *Payment) uncount(c *limits.Counter) {
 	}
 }
 
-// planned returns the payment as limits count it.
+// planned returns the payment as limits count it, whatever the class of its entry.
 func (p *Payment) planned() limits.Planned {
 	planned := limits.Planned{Customer: p.Customer, Rail: p.Rail, Day: p.Date, Amount: p.Debited()}
 	if p.Rail == rails.ACH {
 		planned.EntryType = p.EntryType
 	}
-	if p.entry != nil {
-		planned.SECCode = p.entry.Class
+	return planned
+}
+
+// tested returns the payment, with its entry if it is one over ACH, as limits test it: there are some of one
+// class of entries alone.
+func (p *Payment) tested(e *Entry) limits.Planned {
+	planned := p.planned()
+	if e != nil {
+		planned.SECCode = e.Class
 	}
 	return planned
 }
+
+var readingClass = db.NewQuery[Entry](`SELECT ae.class FROM ach_entries AS ae
+	WHERE ae.tenant = $1 AND ae.payment = $2`)
 
 // movedTx moves a payment from the day that it had before to its new one in the use of limits, if they allow
 // it there: payments that have waited for different days must not all settle on one.
@@ -113,11 +123,16 @@ func (p *Payment) movedTx(ctx context.Context, tx *changes.Tx, was *Payment) err
 	}
 	b := db.TxBatch(tx.Tx)
 	c := limits.Count(b, p.Tenant, []accounts.UID{p.Own()}, p.Date, p.Date)
+	entry := db.Queue(b, readingClass, p.Tenant, p.UID)
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
+	e, err := entry.One()
+	if err != nil {
+		return err
+	}
 	was.uncount(c)
-	if over := c.Exceeds(p.planned()); over != nil {
+	if over := c.Exceeds(p.tested(e)); over != nil {
 		return exceeds(over)
 	}
 	c.Take(p.planned())

@@ -225,7 +225,7 @@ func (f *facts) fitting(p *Payment) error {
 	if !p.counts() {
 		return f.movable(p)
 	}
-	if over := f.limits.Exceeds(p.planned()); over != nil {
+	if over := f.limits.Exceeds(p.tested(p.entry)); over != nil {
 		return exceeds(over)
 	}
 	return f.movable(p)

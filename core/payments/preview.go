@@ -332,7 +332,7 @@ func amountOf(minor int64, in money.Currency) *money.Amount {
 // limitsOf returns the limits that a payment is tested against.
 func (f *facts) limitsOf(p *Payment) (all []PlannedLimit) {
 	least := 0
-	for l := range f.limits.Testing(p.planned()) {
+	for l := range f.limits.Testing(p.tested(p.entry)) {
 		planned := PlannedLimit{Limit: l, After: money.Of(l.Remaining().Minor-p.Debited().Minor,
 			p.DebitedCurrency())}
 		if first, last := l.Period().Around(p.Date); !last.Before(first) {

@@ -131,6 +131,61 @@ func TestAPaymentByATradeIsApprovedBeforeItsValueDate(t *testing.T) {
 	s.has(t, 100_000_00, 0)
 }
 
+// A limit of a class of entries is tested like every other one where what has waited gets another day, be it a
+// credit or a debit.
+func TestWhatHasWaitedIsTestedAgainstTheLimitOfItsClass(t *testing.T) {
+	t.Parallel()
+	approves := func(s *sender, of changes.UID) func() error {
+		return func() error {
+			_, err := s.Changes.Approve(s.Checker(), of, changes.RequestOptions{})
+			return err
+		}
+	}
+	for code, asks := range map[string]func(*testing.T, *sender) (payments.UID, func() error){
+		"ACH_CCD_CREDIT_TRANSACTION_LIMIT": func(t *testing.T, s *sender) (payments.UID, func() error) {
+			uid, approval := s.waits(t, s.order("60.00", economy))
+			return uid, approves(s, approval)
+		},
+		"ACH_CCD_DEBIT_TRANSACTION_LIMIT": func(t *testing.T, s *sender) (payments.UID, func() error) {
+			out, err := s.Payments.RequestDebit(s.Staff(), s.order("60.00", economy), changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Result.UID, approves(s, changes.UID(out.Approval))
+		},
+		"ACH_PPD_CREDIT_TRANSACTION_LIMIT": func(t *testing.T, s *sender) (payments.UID, func() error) {
+			s.Exec(`UPDATE customers SET access_payment_dual_approval = false WHERE tenant = ? AND uid = ?`, s.Tenant,
+				s.from.Customer)
+			s.lists(t, "Ada King")
+			uid := s.send(t, s.order("60.00", economy, paidTo("Ada King"),
+				func(o *payments.Order) { o.SECCode = rails.PPD })).UID
+			return uid, func() error {
+				_, err := s.Payments.ReleaseScreened(s.Checker(), uid, because)
+				return err
+			}
+		},
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t, dual)
+			uid, goesOn := asks(t, s)
+			before := s.life(t, uid)
+			s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, code, 10_00)
+			s.until(t, "2026-11-23 09:00")
+			if err := goesOn(); !errors.Is(err, payments.ErrLimit) {
+				t.Error(err)
+			}
+			s.lived(t, uid, before)
+			s.Exec(`UPDATE limits SET ceiling = 6000 WHERE tenant = ? AND code = ?`, s.Tenant, code)
+			if err := goesOn(); err != nil {
+				t.Error(err)
+			}
+			s.lived(t, uid, before+" QUEUED")
+			s.Prove()
+		})
+	}
+}
+
 // A trade binds the bank, which covers it: people hear of one that nobody has used.
 func TestATradeThatNoPaymentUsedIsListedForPeople(t *testing.T) {
 	t.Parallel()
