@@ -133,7 +133,7 @@ func (p *Payment) movedTx(ctx context.Context, tx *changes.Tx, was *Payment) err
 	}
 	was.uncount(c)
 	if over := c.Exceeds(p.tested(e)); over != nil {
-		return exceeds(over)
+		return exceeds(tx.Caller, over)
 	}
 	c.Take(p.planned())
 	return c.WriteTx(ctx)

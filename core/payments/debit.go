@@ -96,7 +96,7 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.fitting(p); err != nil {
+	if err := f.fitting(by, p); err != nil {
 		return nil, err
 	}
 	f.uids = f.uids[1:]

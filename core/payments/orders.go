@@ -189,7 +189,7 @@ func (f *facts) directed(
 	if err != nil {
 		return err
 	}
-	return f.fitting(p)
+	return f.fitting(by, p)
 }
 
 // together returns the faults of an order's form and what is wrong with it besides: all of them are told. An
@@ -221,19 +221,22 @@ func (f *facts) enter(s *Service, p *Payment, o *Order, from *party, to *Receive
 }
 
 // fitting returns a fault for a payment that a limit of the customer, or the account, does not allow.
-func (f *facts) fitting(p *Payment) error {
+func (f *facts) fitting(by access.Caller, p *Payment) error {
 	if !p.counts() {
 		return f.movable(p)
 	}
 	if over := f.limits.Exceeds(p.tested(p.entry)); over != nil {
-		return exceeds(over)
+		return exceeds(by, over)
 	}
 	return f.movable(p)
 }
 
 // exceeds returns the fault of a payment that would exceed a limit. After a limit is lowered below what is
-// used, nothing is left.
-func exceeds(over *limits.Limit) error {
+// used, nothing is left. Numbers are for callers that see customers, and so their limits.
+func exceeds(by access.Caller, over *limits.Limit) error {
+	if !by.May(access.ViewCustomers) {
+		return ErrLimit.Saying(over.Kind().Name + " would be exceeded").With(over.Code)
+	}
 	left := over.Remaining()
 	left.Minor = max(0, left.Minor)
 	return ErrLimit.Saying(over.Message() + ": " + left.String() + " is left").With(over.Code)

@@ -38,10 +38,11 @@ type Preview struct {
 	Limits    []PlannedLimit // none for callers that do not see customers
 	// what it would cost now
 	Charge *money.Amount
-	// the most that could be paid in this way now; nil if something other than the amount stands in the way
+	// the most that could be paid in this way now; nil if something other than the amount stands in the way,
+	// and for callers that do not see what bounds it: the account, and of a payment that limits count customers
 	Most *money.Amount
 	// of the account that is debited, now and once the money is held or has moved; nil for callers that do
-	// not see it, and After if it cannot
+	// not see it, and After if it cannot. Whether an amount is covered is told to all, as a payment tells it.
 	Available, After *money.Amount
 }
 
@@ -303,6 +304,11 @@ func (f *facts) preview(v *Preview, by access.Caller, now time.Time, build build
 	if t.carried != nil && sees {
 		v.After = amountOf(t.facts.books.Of(p.SenderAccount).Available().Minor, p.DebitedCurrency())
 	}
+	if sees && (!p.counts() || by.May(access.ViewCustomers)) {
+		if v.Most, err = f.most(build, p.Currency, by, now); err != nil {
+			return err
+		}
+	}
 	if v.Date() == nil {
 		return nil
 	}
@@ -320,8 +326,7 @@ func (f *facts) preview(v *Preview, by access.Caller, now time.Time, build build
 	if f.limits != nil && by.May(access.ViewCustomers) {
 		v.Limits = f.limitsOf(p)
 	}
-	v.Most, err = f.most(build, p.Currency, by, now)
-	return err
+	return nil
 }
 
 func amountOf(minor int64, in money.Currency) *money.Amount {

@@ -399,3 +399,61 @@ func (v *varied) contents(t *testing.T) string {
 	}
 	return all
 }
+
+// Who may not see accounts is told by no number what is available on one, nor who may not see customers what
+// their limits leave.
+func TestAPreviewTellsNumbersToThoseWhoMaySeeThem(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	b.Directory()
+	c := b.Customer()
+	from := b.Account(c, coretest.Holding(7_654_32, 21_00), coretest.Sends)
+	to := payments.Party{UID: b.Account(c).UID}
+	b.Limit(c, "INSTANT_PAYMENT_LIMIT_PER_DAY", 500_00)
+	order := payments.Order{
+		Sender: payments.Party{UID: from.UID}, Receiver: payments.Receiver{Contact: b.Contact(c).UID},
+		Amount: "0.01", Currency: "USD", Speed: "Instant", ExternalReferenceID: "INV-7",
+	}
+	pays := access.InitiatePayments
+	for _, tt := range []struct {
+		may                 []access.Permission
+		moved, sent, refuse string
+	}{
+		{[]access.Permission{pays}, "<nil> <nil>", "<nil> <nil>", "Instant payment limit per day would be exceeded"},
+		{
+			[]access.Permission{pays, access.ViewAccounts}, "7633.32 7633.32", "<nil> 7633.32",
+			"Instant payment limit per day would be exceeded",
+		},
+		{
+			[]access.Permission{pays, access.ViewCustomers}, "<nil> <nil>", "<nil> <nil>",
+			"Instant payment limit per day would be exceeded by 100.01 USD: 500.00 is left",
+		},
+		{
+			[]access.Permission{pays, access.ViewAccounts, access.ViewCustomers}, "7633.32 7633.32", "500.00 7633.32",
+			"Instant payment limit per day would be exceeded by 100.01 USD: 500.00 is left",
+		},
+	} {
+		who, more := b.As(tt.may...), order
+		more.Amount = "600.01"
+		moved, err1 := b.Payments.PreviewTransfer(who, payments.Draft{
+			Sender: order.Sender, Receiver: to, Amount: "0.01", ExternalReferenceID: "INV-7",
+		})
+		sent, err2 := b.Payments.PreviewSend(who, order)
+		above, err3 := b.Payments.PreviewSend(who, more)
+		_, refused := b.Payments.Send(who, more, changes.RequestOptions{})
+		if err := errors.Join(err1, err2, err3); err != nil || refused == nil {
+			t.Fatal(err, refused)
+		}
+		for got, want := range map[string]string{
+			fmt.Sprint(moved.Most, " ", moved.Available): tt.moved, fmt.Sprint(sent.Most, " ", sent.Available): tt.sent,
+			fmt.Sprint(words(fault.Faults(above.Faults))): fmt.Sprint(words(refused)),
+		} {
+			if got != want {
+				t.Errorf("%s: %s, want %s", tt.may, got, want)
+			}
+		}
+		if got := refused.Error(); !strings.HasSuffix(got, tt.refuse) {
+			t.Errorf("%s: %s", tt.may, got)
+		}
+	}
+}

@@ -321,7 +321,7 @@ func (s *Service) setAmountTx(
 		SECCode: next.order.SECCode,
 	})
 	if over != nil {
-		return fault.Called(exceeds(over), calledInSeries)
+		return fault.Called(exceeds(tx.Caller, over), calledInSeries)
 	}
 	return nil
 }

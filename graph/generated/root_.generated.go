@@ -5744,7 +5744,7 @@ type PaymentPreview {
   approvedByBank: Boolean!
   "The customer's limits that it would be tested against; none for a transfer, and for callers that may not see customers."
   limits: [PaymentLimit!]!
-  "The most that could be paid in the same way now, bounded by the networks, the limits, what is available, and what the caller may pay: one cent more would be refused, or stopped. Null if something other than the amount stands in the way."
+  "The most that could be paid in the same way now, bounded by the networks, the limits, what is available, and what the caller may pay: one cent more would be refused, or stopped. Null if something other than the amount stands in the way, and for callers that may not see accounts; over a network, where limits bound it, also for those that may not see customers."
   largestAmount: Amount
   "What is available on the account that is debited. Null, as availableAfter, for callers that may not see accounts."
   available: Amount
