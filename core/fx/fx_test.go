@@ -942,6 +942,47 @@ func TestAPersonsOwnLimitOfADayIsThatOfThePerson(t *testing.T) {
 	}
 }
 
+// A trade is of the day on which it is booked, though it was quoted on the one before: of that for its date, and
+// for what a person may trade in a day.
+func TestATradeIsOfTheDayOnWhichItIsBooked(t *testing.T) {
+	t.Parallel()
+	d := newTrader(t)
+	caller, _ := access.Require(d.Someone("dealer"))
+	caller.Limits = []access.ApplicationLimits{{Name: "Foreign_Exchange", Limits: []access.Limit{
+		{Name: "Daily_Payment_Limits", Minor: 1_500_00, Currency: "USD"},
+	}}}
+	who := access.With(t.Context(), caller)
+	quoted := func() fx.QuoteUID {
+		t.Helper()
+		made, err := d.FX.Quote(who, d.draft(), changes.RequestOptions{}) // of 1000.00
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made.Result.UID
+	}
+	midnight := time.Date(2026, 11, 19, 0, 0, 0, 0, coretest.Zone())
+	d.Clock.Set(midnight.Add(-20 * time.Second))
+	if _, err := d.accept(who, quoted(), fx.Acceptance{}, ""); err != nil {
+		t.Fatal(err)
+	}
+	d.Exec(`UPDATE fx_trades SET worth = 40000 WHERE tenant = ?`, d.Tenant) // which leaves 1100.00 of that day
+	late := quoted()
+	d.Clock.Set(midnight.Add(5 * time.Second))
+	trade, err := d.accept(who, late, fx.Acceptance{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := trade.TradeDate.Format(time.DateOnly); got != "2026-11-19" {
+		t.Errorf("booked on the 19th, it is of %s", got)
+	}
+	if got := trade.ValueDate.Format(time.DateOnly); got != "2026-11-20" {
+		t.Errorf("quoted for the 20th, it settles on %s", got)
+	}
+	if _, err := d.FX.Quote(who, d.draft(), changes.RequestOptions{}); !errors.Is(err, fx.ErrOwnLimit) {
+		t.Errorf("another 1000.00 of 1500.00: %v", err)
+	}
+}
+
 // Trades of several customers lock nothing that they share but the person who makes them.
 func TestTradesAtOnceKeepAPersonsOwnLimitOfADay(t *testing.T) {
 	t.Parallel()

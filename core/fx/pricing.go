@@ -18,7 +18,6 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
-	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/tenants"
@@ -134,7 +133,7 @@ func (s *Service) quoteTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		q := &Quote{
 			Tenant: tx.Caller.Tenant, UID: QuoteUID{uuid.New()}, Customer: held.UID, IDType: w.by, CustomerID: n.id,
 			Channel: cmp.Or(d.Channel, "API"), Product: w.product, Sell: w.sell, Buy: w.buy, Tenor: w.tenor,
-			ValueDate: d.ValueDate, TradeDate: ledger.Day(tx.Now.In(tx.Caller.Location())), Status: Open,
+			ValueDate: d.ValueDate, TradeDate: tradeDate(tx), Status: Open,
 			Margin: held.Profile.FXMargin(), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
 			CreatedAt: tx.Now,
 		}

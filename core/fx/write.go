@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/probes"
 	"bankgraph/db"
@@ -191,7 +192,7 @@ func (s *Service) limitsTx(ctx context.Context, tx *changes.Tx, b bank, q *Quote
 		err := tx.NewRaw(`SELECT coalesce(sum(worth), 0)::bigint FROM fx_trades
 			WHERE tenant = ? AND maker_login = ?
 			AND trade_date = ? AND maker_login <> '' AND status <> 'Cancelled'`, q.Tenant,
-			tx.Caller.LoginID, q.TradeDate).
+			tx.Caller.LoginID, tradeDate(tx)).
 			Scan(ctx, &traded)
 		if err != nil {
 			return err
@@ -229,6 +230,9 @@ func (s *Service) limitsTx(ctx context.Context, tx *changes.Tx, b bank, q *Quote
 	}
 	return over(settlement, settled)
 }
+
+// tradeDate is the date of what is quoted or booked now: the day in the bank's zone.
+func tradeDate(tx *changes.Tx) time.Time { return ledger.Day(tx.Now.In(tx.Caller.Location())) }
 
 // tradedPerDay is what the caller may trade in a day; nil if nothing bounds it.
 func tradedPerDay(by access.Caller) *access.Limit {
@@ -297,7 +301,7 @@ func (q *Quote) trade(tx *changes.Tx, d Acceptance) *Trade {
 		Tenant: q.Tenant, Quote: q.UID, Customer: q.Customer, Channel: q.Channel, IDType: q.IDType,
 		CustomerID: q.CustomerID, Product: q.Product, Sell: q.Sell, Buy: q.Buy, SellMinor: q.SellMinor,
 		BuyMinor: q.BuyMinor, Worth: q.Worth, SpotRate: q.SpotRate, ForwardPoints: q.ForwardPoints,
-		AllInRate: q.AllInRate, Tenor: q.Tenor, ValueDate: q.ValueDate, TradeDate: q.TradeDate,
+		AllInRate: q.AllInRate, Tenor: q.Tenor, ValueDate: q.ValueDate, TradeDate: tradeDate(tx),
 		Reference: q.Reference, Status: Booked, MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
 		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 	}
