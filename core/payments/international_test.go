@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -559,14 +560,20 @@ func TestPreviewsOfInternationalPayments(t *testing.T) {
 	v, err := s.Payments.PreviewSend(s.Staff(), s.toGermany("100.00", traded.UID))
 	if err != nil || len(v.Faults) > 0 || v.Available.Currency != "USD" ||
 		v.After.Minor != v.Available.Minor-traded.SellMinor ||
-		len(v.Rails) != 1 || !v.Rails[0].Chosen || v.Rails[0].Settles.Format(time.DateOnly) != "2026-11-20" {
+		len(v.Rails) != 1 || !v.Rails[0].Chosen || v.Rails[0].Settles.Format(time.DateOnly) != "2026-11-20" ||
+		fmt.Sprint(v.Most) != "100.00" {
+		t.Errorf("%+v (%v)", v, err)
+	}
+	v, err = s.Payments.PreviewSend(s.Staff(), s.toGermany("99.99", traded.UID))
+	if err != nil || len(v.Faults) != 1 || !payments.ErrContractAmount.Is(v.Faults[0]) ||
+		fmt.Sprint(v.Most) != "100.00" {
 		t.Errorf("%+v (%v)", v, err)
 	}
 	if _, err := s.pay(s.toGermany("100.00", traded.UID)); err != nil {
 		t.Error(err)
 	}
 	v, err = s.Payments.PreviewSend(s.Staff(), s.toGermany("100.00", traded.UID))
-	if err != nil || len(v.Faults) != 1 || !payments.ErrContractUsed.Is(v.Faults[0]) {
+	if err != nil || len(v.Faults) != 1 || !payments.ErrContractUsed.Is(v.Faults[0]) || v.Most != nil {
 		t.Errorf("%+v (%v)", v, err)
 	}
 }

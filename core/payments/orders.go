@@ -108,7 +108,7 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 }
 
 // ordered begins the payment of an order, for who pays it and how much. It returns the payment with a fault
-// that can be repaired.
+// that can be repaired, and for a preview with that of an amount above the person's own limits.
 func (f *facts) ordered(
 	s *Service, by access.Caller, o *Order, now time.Time,
 ) (p *Payment, sender *party, err error) {
@@ -131,7 +131,7 @@ func (f *facts) ordered(
 		return nil, nil, fee
 	}
 	if own := f.mayPay(by, p.Committed()); own != nil {
-		return nil, nil, own
+		return p, nil, own
 	}
 	if o.Repairable {
 		if ended := o.Repeat.endsAfter(later(o.Date, calendar.Today(now))); ended != nil {

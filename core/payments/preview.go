@@ -133,7 +133,11 @@ func (s *Service) PreviewSend(ctx context.Context, order Order) (*Preview, error
 		}
 		return f.drawOrder(s, caller, &o, now)
 	}
-	if err := f.preview(v, caller, now, build); err != nil {
+	least := int64(1)
+	if t := f.trades[order.Contract]; t != nil { // which pays its own amount alone
+		least = t.BuyMinor
+	}
+	if err := f.preview(v, caller, now, least, build); err != nil {
 		return nil, err
 	}
 	v.Rails = f.choices(s, caller, &order, now, v.Rail())
@@ -165,7 +169,7 @@ func (s *Service) PreviewTransfer(ctx context.Context, draft Draft) (*Preview, e
 	if err != nil {
 		return nil, err
 	}
-	return v, f.preview(v, caller, now, func(f *facts, amount string) (*Payment, error) {
+	return v, f.preview(v, caller, now, 1, func(f *facts, amount string) (*Payment, error) {
 		d := draft
 		if amount != "" {
 			d.Amount = amount
@@ -276,8 +280,9 @@ func (f *facts) try(build builder, amount string, by access.Caller, now time.Tim
 	return t, err
 }
 
-// preview tries a request, and fills in what it would do.
-func (f *facts) preview(v *Preview, by access.Caller, now time.Time, build builder) error {
+// preview tries a request, and fills in what it would do. least is the smallest amount that can be paid by it,
+// in minor units.
+func (f *facts) preview(v *Preview, by access.Caller, now time.Time, least int64, build builder) error {
 	t, err := f.try(build, "", by, now)
 	if err != nil {
 		return err
@@ -305,7 +310,7 @@ func (f *facts) preview(v *Preview, by access.Caller, now time.Time, build build
 		v.After = amountOf(t.facts.books.Of(p.SenderAccount).Available().Minor, p.DebitedCurrency())
 	}
 	if sees && (!p.counts() || by.May(access.ViewCustomers)) {
-		if v.Most, err = f.most(build, p.Currency, by, now); err != nil {
+		if v.Most, err = f.most(build, money.Of(least, p.Currency), by, now); err != nil {
 			return err
 		}
 	}
@@ -358,19 +363,20 @@ func (f *facts) limitsOf(p *Payment) (all []PlannedLimit) {
 const mostDigits = 15
 
 // most finds the largest amount that would be accepted, and could be carried out now: one that passes while
-// one minor unit more does not. It is nil if the smallest amount does not pass either.
+// one minor unit more does not. It is nil if the least amount does not pass either.
 func (f *facts) most(
-	build builder, in money.Currency, by access.Caller, now time.Time,
+	build builder, least money.Amount, by access.Caller, now time.Time,
 ) (*money.Amount, error) {
+	in := least.Currency
 	passes := func(minor int64) (bool, error) {
 		t, err := f.try(build, money.Of(minor, in).String(), by, now)
 		return t.refusal == nil && t.later == nil, err
 	}
-	some, err := passes(1)
+	some, err := passes(least.Minor)
 	if err != nil || !some {
 		return nil, err
 	}
-	low, high := int64(1), int64(math.Pow10(min(mostDigits+in.Digits(), 18)))-1
+	low, high := least.Minor, int64(math.Pow10(min(mostDigits+in.Digits(), 18)))-1
 	for low < high {
 		half := low + (high-low+1)/2
 		fits, err := passes(half)

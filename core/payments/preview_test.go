@@ -457,3 +457,38 @@ func TestAPreviewTellsNumbersToThoseWhoMaySeeThem(t *testing.T) {
 		}
 	}
 }
+
+// The most is told wherever the amount alone is in the way, whatever it is that bounds it.
+func TestAPreviewTellsTheMostOfWhatIsRefusedForItsAmount(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	of := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
+	s.from = s.Account(of, coretest.Holding(2_000_000_00, 0), coretest.Sends)
+	clerk := bounded(t, s.Bank, "clerk", access.Limit{Name: "Per_Transaction_Payment_Limits", Minor: 12_34})
+	to := payments.Party{UID: s.Account(s.Customer()).UID}
+	for _, c := range []struct {
+		who                context.Context
+		amount, sent, paid string
+	}{
+		{s.Staff(), "1.00", "1000000.00", "2000000.00"},
+		{s.Staff(), "2000000.01", "1000000.00", "2000000.00"},
+		{clerk, "1.00", "12.34", "12.34"},
+		{clerk, "12.35", "12.34", "12.34"},
+	} {
+		sent, err1 := s.Payments.PreviewSend(c.who, s.order(c.amount))
+		paid, err2 := s.Payments.PreviewTransfer(c.who, payments.Draft{
+			Sender: payments.Party{UID: s.from.UID}, Receiver: to, Amount: c.amount, ExternalReferenceID: "INV-7",
+		})
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(sent.Most, " ", paid.Most); got != c.sent+" "+c.paid {
+			t.Errorf("%s: %s, want %s %s (%v)", c.amount, got, c.sent, c.paid, sent.Faults)
+		}
+	}
+	other := s.order("1.00")
+	other.Date = on(2026, time.November, 17) // which has passed
+	if v, err := s.Payments.PreviewSend(s.Staff(), other); err != nil || v.Most != nil || len(v.Faults) == 0 {
+		t.Errorf("%+v (%v)", v, err)
+	}
+}

@@ -103,9 +103,6 @@ func (f *facts) transfer(s *Service, by access.Caller, d *Draft, now time.Time) 
 		return nil, fault.Field("payment", "paymentAmount", fault.Malformed,
 			fmt.Sprintf("must be an amount of %s with at most %d decimals", sender.Currency, sender.Currency.Digits()))
 	}
-	if err := f.mayPay(by, amount); err != nil {
-		return nil, err
-	}
 	today := ledger.Day(now.In(by.Location()))
 	on := d.Date
 	if on.IsZero() {
@@ -123,6 +120,9 @@ func (f *facts) transfer(s *Service, by access.Caller, d *Draft, now time.Time) 
 		Notes: d.Notes, Channel: cmp.Or(d.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
 		Direction: Out, ReceiverAccount: receiver.Account, ReceiverCustomer: receiver.Customer,
 		ReceiverName: receiver.Name, MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
+	}
+	if err := f.mayPay(by, amount); err != nil {
+		return p, err
 	}
 	if err := f.movable(p); err != nil {
 		return nil, err
