@@ -2,8 +2,6 @@ package changes
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -36,47 +34,53 @@ func (tx *Tx) HasRoom(ctx context.Context) (err error) {
 	return err
 }
 
-// RoomTx returns for whom an open change of this caller counts until it is left to the bank (LeaveToBank), 0
-// for the bank's own, or ErrOpen if too many wait already. Changes that are proposed at the same time do not
-// see each other, so there may be a few more.
-func RoomTx(ctx context.Context, tx bun.IDB, by access.Caller) (party int64, err error) {
-	if party, err = partyTx(ctx, tx, by); err != nil {
-		return 0, err
-	}
-	own, all := "", mostOpenAll
-	values := []any{by.Tenant, party}
-	if by.Reach == access.OfBank {
-		own, all = " AND maker_client = ? AND maker_login = ?", 2*mostOpenAll
-		values = append(values, by.Client, by.LoginID)
-	}
-	var full bool
-	err = db.Raw(tx,
-		`SELECT EXISTS (SELECT FROM approvals WHERE tenant = ? AND status = 'Open' AND maker_party = ?`+own+
-			` OFFSET ?)
-		OR EXISTS (SELECT FROM approvals WHERE tenant = ? AND status = 'Open' OFFSET ?)`,
-		append(values, mostOpen-1, by.Tenant, all-1)...).Scan(ctx, &full)
-	if err != nil {
-		return 0, fmt.Errorf("count the open approvals of %s: %w", by.Party(), err)
-	}
-	if full {
-		return 0, ErrOpen
-	}
-	return party, nil
+// room is for whom an open change of a caller counts, and whether too many wait already.
+type room struct {
+	Party int64 `bun:"party"`
+	Full  bool  `bun:"full"`
 }
 
-// partyTx returns for whom a change of this caller counts: the partner, also for a user of one of its
-// customers; else the customer; 0 for the bank's own.
-func partyTx(ctx context.Context, tx bun.IDB, by access.Caller) (party int64, err error) {
+const tooMany = ` OFFSET $3::bigint) OR EXISTS (SELECT FROM approvals
+	WHERE tenant = $1 AND status = 'Open' OFFSET $4::bigint) AS full`
+
+var (
+	roomOfBank = db.NewQuery[room](`SELECT 0::bigint AS party, EXISTS (SELECT FROM approvals
+		WHERE tenant = $1 AND status = 'Open' AND maker_party = $2::bigint
+		AND maker_client = $5::text AND maker_login = $6::text` + tooMany)
+	roomOfPartner = db.NewQuery[room](`SELECT $2::bigint AS party, EXISTS (SELECT FROM approvals
+		WHERE tenant = $1 AND status = 'Open' AND maker_party = $2::bigint` + tooMany)
+	// for a user of a partner's customer that of the partner
+	roomOfCustomer = db.NewQuery[room](`SELECT p.party, EXISTS (SELECT FROM approvals
+		WHERE tenant = $1 AND status = 'Open' AND maker_party = p.party` + tooMany + ` FROM (
+		SELECT coalesce((SELECT nullif(owner, 0) FROM customers WHERE tenant = $1 AND uid = $2::bigint),
+		  $2::bigint) AS party) AS p`)
+)
+
+func roomOf(b *db.Batch, by access.Caller) *db.Rows[room] {
 	switch by.Reach {
 	case access.OfBank:
-		return 0, nil
+		return db.Queue(b, roomOfBank, by.Tenant, 0, mostOpen-1, 2*mostOpenAll-1, by.Client, by.LoginID)
 	case access.OfPartner:
-		return by.Entity, nil
+		return db.Queue(b, roomOfPartner, by.Tenant, by.Entity, mostOpen-1, mostOpenAll-1)
 	}
-	err = db.Raw(tx, `SELECT coalesce(nullif(owner, 0), uid) FROM customers WHERE tenant = ? AND uid = ?`,
-		by.Tenant, by.Entity).Scan(ctx, &party)
-	if errors.Is(err, sql.ErrNoRows) {
-		return by.Entity, nil
+	return db.Queue(b, roomOfCustomer, by.Tenant, by.Entity, mostOpen-1, mostOpenAll-1)
+}
+
+// Room returns for whom an open change of this caller counts until it is left to the bank (LeaveToBank), 0 for
+// the bank's own, or ErrOpen if too many wait already. It sends the batch. Changes that are proposed at the
+// same time do not see each other, so there may be a few more.
+func Room(ctx context.Context, b *db.Batch, by access.Caller) (party int64, err error) {
+	rows := roomOf(b, by)
+	if err := b.Send(ctx); err != nil {
+		return 0, fmt.Errorf("count the open approvals of %s: %w", by.Party(), err)
 	}
-	return party, err
+	if of := rows.Items[0]; !of.Full {
+		return of.Party, nil
+	}
+	return 0, ErrOpen
+}
+
+// RoomTx is Room within a transaction.
+func RoomTx(ctx context.Context, tx bun.Tx, by access.Caller) (party int64, err error) {
+	return Room(ctx, db.TxBatch(tx), by)
 }

@@ -28,12 +28,12 @@ func transfers(drafts []*Draft) want {
 // RefusalsTx returns, for each transfer, the fault for which it could not be made in the name of by, as
 // things stand; nil for one that could. A draft of that kind names its accounts by their UIDs afterwards, as
 // others may have their numbers by the time when it is made. Balances are not looked at, as the transfers
-// before may bring the money. Nothing is locked or written.
+// before may bring the money. It returns changes.ErrOpen if one of them would wait for people while too many
+// changes do. Nothing is locked or written.
 func (s *Service) RefusalsTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, drafts []*Draft, now time.Time,
 ) ([]error, error) {
-	f, err := s.look(ctx, func() *db.Batch { return db.TxBatch(tx) }, by.Tenant,
-		transfers(drafts).madeBy(now, by))
+	f, err := s.look(ctx, func() *db.Batch { return db.TxBatch(tx) }, by, transfers(drafts), now)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +42,11 @@ func (s *Service) RefusalsTx(
 		p, why := f.transfer(s, by, d, now)
 		switch {
 		case why == nil:
+			if f.needsApproval(p) {
+				if err := f.room(); err != nil {
+					return nil, err
+				}
+			}
 			d.Sender.UID, d.Sender.Number = p.SenderAccount, ""
 			d.Receiver.UID, d.Receiver.Number = p.ReceiverAccount, ""
 		case !isFault(why):

@@ -49,7 +49,7 @@ func (s *Service) Plan(
 	if len(formed) == 0 {
 		return all, nil
 	}
-	f, err := s.lookAt(ctx, by.Tenant, wantedBy(formed, now).madeBy(now, by))
+	f, err := s.lookAt(ctx, by, wantedBy(formed, now), now)
 	if err != nil {
 		return nil, err
 	}

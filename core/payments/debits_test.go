@@ -291,12 +291,22 @@ func TestAPaymentThatWouldWaitIsRefusedWhereTooManyWait(t *testing.T) {
 		maker_client)
 		SELECT ?, ?, 'sendPayment', 'payment', 'x' || n, true, '', 1, 'staff'
 		FROM generate_series(1, 999) AS n`, s.Tenant, s.from.Customer)
+	foreseen := func(want error) {
+		t.Helper()
+		sent, err := s.Payments.PreviewSend(s.Staff(), s.order("10.00"))
+		if err != nil || (len(sent.Faults) > 0) != (want != nil) || (sent.State == "") != (want != nil) ||
+			(sent.Most == nil) != (want != nil) || want != nil && !errors.Is(sent.Faults[0], want) {
+			t.Errorf("%+v %v, want %v", sent, err, want)
+		}
+	}
+	foreseen(nil)
 	for i, want := range []error{nil, changes.ErrOpen} {
 		out, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", economy), changes.RequestOptions{})
 		if !errors.Is(err, want) || (out.Result.UID == 0) != (want != nil) {
 			t.Errorf("payment %d: %v %v, want %v", i, out.Result, err, want)
 		}
 	}
+	foreseen(changes.ErrOpen)
 	if n, err := s.DB.NewSelect().Table("payments").Where("tenant = ?", s.Tenant).
 		Count(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d payments, %v", n, err)

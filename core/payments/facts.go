@@ -55,6 +55,7 @@ type facts struct {
 	screenings     []screening.Found     // of payments that people look at
 	inScreening    map[customers.UID]int // how many they look at, by customer, where that was counted
 	countScreening func(customers.UID) (int, error)
+	room           func() error // of what is only looked at: returns ErrOpen if nothing more may wait for people
 }
 
 type bankApproval struct {

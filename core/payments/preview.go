@@ -5,10 +5,12 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/fault"
 	"bankgraph/core/fx"
 	"bankgraph/core/ledger"
@@ -122,7 +124,7 @@ func (s *Service) PreviewSend(ctx context.Context, order Order) (*Preview, error
 		v.Faults, err = faultsIn(form)
 		return v, err
 	}
-	f, err := s.lookAt(ctx, caller.Tenant, wantedBy([]*Order{&order}, now).madeBy(now, caller))
+	f, err := s.lookAt(ctx, caller, wantedBy([]*Order{&order}, now), now)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +167,7 @@ func (s *Service) PreviewTransfer(ctx context.Context, draft Draft) (*Preview, e
 		return v, err
 	}
 	w := want{created: 1, recurrences: 1, payers: []Party{draft.Sender}, payees: []Party{draft.Receiver}}
-	f, err := s.lookAt(ctx, caller.Tenant, w.madeBy(now, caller))
+	f, err := s.lookAt(ctx, caller, w, now)
 	if err != nil {
 		return nil, err
 	}
@@ -192,13 +194,13 @@ func faultsIn(err error) ([]*fault.Fault, error) {
 
 // lookAt reads facts as they are, on connections that cannot write. The bank's own accounts are made up, as
 // nothing is decided by their balances.
-func (s *Service) lookAt(ctx context.Context, tenant access.Tenant, w want) (*facts, error) {
-	return s.look(ctx, s.db.PrimaryBatch, tenant, w)
+func (s *Service) lookAt(ctx context.Context, by access.Caller, w want, now time.Time) (*facts, error) {
+	return s.look(ctx, s.db.PrimaryBatch, by, w, now)
 }
 
 // look is lookAt with the batches in which facts are read.
 func (s *Service) look(
-	ctx context.Context, batch func() *db.Batch, tenant access.Tenant, w want,
+	ctx context.Context, batch func() *db.Batch, by access.Caller, w want, now time.Time,
 ) (*facts, error) {
 	supposed := map[accounts.UID]house{}
 	f, err := s.gather(ctx, &reading{
@@ -223,10 +225,14 @@ func (s *Service) look(
 			return numbers
 		},
 		own: readOwn,
-	}, tenant, w)
+	}, by.Tenant, w.madeBy(now, by))
 	if err != nil {
 		return nil, err
 	}
+	f.room = sync.OnceValue(func() error {
+		_, err := changes.Room(ctx, batch(), by)
+		return err
+	})
 	for uid, h := range supposed {
 		f.books.Suppose(uid, h.of, h.in)
 	}
@@ -258,8 +264,12 @@ type trial struct {
 func (f *facts) try(build builder, amount string, by access.Caller, now time.Time) (t trial, err error) {
 	t.facts = f.supposed()
 	if t.payment, err = build(t.facts, amount); err == nil {
-		t.waits = t.facts.needsApproval(t.payment)
-		t.state, err = t.facts.start(t.payment, by, now, t.waits)
+		if t.waits = t.facts.needsApproval(t.payment); t.waits {
+			err = f.room()
+		}
+		if err == nil {
+			t.state, err = t.facts.start(t.payment, by, now, t.waits)
+		}
 	}
 	switch {
 	case err == nil:

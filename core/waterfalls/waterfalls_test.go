@@ -180,6 +180,24 @@ func TestABatchWaitsWherePeopleDecide(t *testing.T) {
 	}
 }
 
+// A batch that cannot go on is not accepted, nor keeps its reference.
+func TestABatchIsRefusedWhereTooManyWait(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	h.Exec(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version,
+		maker_client)
+		SELECT ?, ?, 'sendPayment', 'payment', 'x' || n, true, '', 1, 'staff'
+		FROM generate_series(1, 1000) AS n`, h.Tenant, h.accounts[0].Customer)
+	if _, err := h.run("B-1", "", h.moves(1, "60", 0, 1)); !errors.Is(err, changes.ErrOpen) {
+		t.Error(err)
+	}
+	h.Exec(`DELETE FROM approvals WHERE tenant = ? AND object_uid = 'x1'`, h.Tenant)
+	out, err := h.run("B-1", "", h.moves(1, "60", 0, 1))
+	h.must(err)
+	h.work()
+	h.is(out.Result.UID, "PENDING_APPROVAL 1:PENDING_APPROVAL 10000 0 0")
+}
+
 func TestAPaymentOfABatchBearsItsFee(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
