@@ -66,9 +66,9 @@ func roomOf(b *db.Batch, by access.Caller) *db.Rows[room] {
 	return db.Queue(b, roomOfCustomer, by.Tenant, by.Entity, mostOpen-1, mostOpenAll-1)
 }
 
-// Room returns for whom an open change of this caller counts until it is left to the bank (LeaveToBank), 0 for
-// the bank's own, or ErrOpen if too many wait already. It sends the batch. Changes that are proposed at the
-// same time do not see each other, so there may be a few more.
+// Room returns for whom an open change of this caller counts until it is left to the bank (LeaveToBank), 0
+// for the bank's own, or ErrOpen if too many wait already. It sends the batch. Changes that are proposed at
+// the same time do not see each other, so there may be a few more.
 func Room(ctx context.Context, b *db.Batch, by access.Caller) (party int64, err error) {
 	rows := roomOf(b, by)
 	if err := b.Send(ctx); err != nil {

@@ -942,8 +942,8 @@ func TestAPersonsOwnLimitOfADayIsThatOfThePerson(t *testing.T) {
 	}
 }
 
-// A trade is of the day on which it is booked, though it was quoted on the one before: of that for its date, and
-// for what a person may trade in a day.
+// A trade is of the day on which it is booked, though it was quoted on the one before: of that for its date,
+// and for what a person may trade in a day.
 func TestATradeIsOfTheDayOnWhichItIsBooked(t *testing.T) {
 	t.Parallel()
 	d := newTrader(t)

@@ -290,8 +290,8 @@ func (f *facts) try(build builder, amount string, by access.Caller, now time.Tim
 	return t, err
 }
 
-// preview tries a request, and fills in what it would do. least is the smallest amount that can be paid by it,
-// in minor units.
+// preview tries a request, and fills in what it would do. least is the smallest amount that can be paid by
+// it, in minor units.
 func (f *facts) preview(v *Preview, by access.Caller, now time.Time, least int64, build builder) error {
 	t, err := f.try(build, "", by, now)
 	if err != nil {

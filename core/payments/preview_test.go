@@ -414,23 +414,22 @@ func TestAPreviewTellsNumbersToThoseWhoMaySeeThem(t *testing.T) {
 		Sender: payments.Party{UID: from.UID}, Receiver: payments.Receiver{Contact: b.Contact(c).UID},
 		Amount: "0.01", Currency: "USD", Speed: "Instant", ExternalReferenceID: "INV-7",
 	}
-	pays := access.InitiatePayments
+	const pays, over = access.InitiatePayments, "Instant payment limit per day would be exceeded"
 	for _, tt := range []struct {
 		may                 []access.Permission
 		moved, sent, refuse string
 	}{
-		{[]access.Permission{pays}, "<nil> <nil>", "<nil> <nil>", "Instant payment limit per day would be exceeded"},
+		{[]access.Permission{pays}, "<nil> <nil>", "<nil> <nil>", over},
 		{
-			[]access.Permission{pays, access.ViewAccounts}, "7633.32 7633.32", "<nil> 7633.32",
-			"Instant payment limit per day would be exceeded",
+			[]access.Permission{pays, access.ViewAccounts}, "7633.32 7633.32", "<nil> 7633.32", over,
 		},
 		{
 			[]access.Permission{pays, access.ViewCustomers}, "<nil> <nil>", "<nil> <nil>",
-			"Instant payment limit per day would be exceeded by 100.01 USD: 500.00 is left",
+			over + " by 100.01 USD: 500.00 is left",
 		},
 		{
 			[]access.Permission{pays, access.ViewAccounts, access.ViewCustomers}, "7633.32 7633.32", "500.00 7633.32",
-			"Instant payment limit per day would be exceeded by 100.01 USD: 500.00 is left",
+			over + " by 100.01 USD: 500.00 is left",
 		},
 	} {
 		who, more := b.As(tt.may...), order
@@ -444,11 +443,12 @@ func TestAPreviewTellsNumbersToThoseWhoMaySeeThem(t *testing.T) {
 		if err := errors.Join(err1, err2, err3); err != nil || refused == nil {
 			t.Fatal(err, refused)
 		}
-		for got, want := range map[string]string{
-			fmt.Sprint(moved.Most, " ", moved.Available): tt.moved, fmt.Sprint(sent.Most, " ", sent.Available): tt.sent,
-			fmt.Sprint(words(fault.Faults(above.Faults))): fmt.Sprint(words(refused)),
+		for _, c := range [][2]string{
+			{fmt.Sprint(moved.Most, " ", moved.Available), tt.moved},
+			{fmt.Sprint(sent.Most, " ", sent.Available), tt.sent},
+			{fmt.Sprint(words(fault.Faults(above.Faults))), fmt.Sprint(words(refused))},
 		} {
-			if got != want {
+			if got, want := c[0], c[1]; got != want {
 				t.Errorf("%s: %s, want %s", tt.may, got, want)
 			}
 		}

@@ -131,8 +131,8 @@ func TestAPaymentByATradeIsApprovedBeforeItsValueDate(t *testing.T) {
 	s.has(t, 100_000_00, 0)
 }
 
-// A limit of a class of entries is tested like every other one where what has waited gets another day, be it a
-// credit or a debit.
+// A limit of a class of entries is tested like every other one where what has waited gets another day, be it
+// a credit or a debit.
 func TestWhatHasWaitedIsTestedAgainstTheLimitOfItsClass(t *testing.T) {
 	t.Parallel()
 	approves := func(s *sender, of changes.UID) func() error {
