@@ -10,10 +10,10 @@ import (
 // three restores of one day keep apart.
 const Skipped = 300_000
 
-// SkipNumbers leaves out numbers of all things that others know by them: payments, messages to networks,
-// deliveries of webhooks, files. In a database that was restored from a backup they were given before, to
-// things that are lost here and not out there; who answers, returns or drops as a copy must not mean another
-// one. Where the same backup was restored before, more were given after that: times says which restore of it
+// SkipNumbers leaves out numbers of every sequence. In a database that was restored from a backup they were
+// given before, to things that are lost here and not out there: payments, transactions, fee tiers, messages to
+// networks, deliveries of webhooks. Who answers, returns or drops as a copy must not mean another one. Which
+// sequences others know is not asked: a number more costs nothing, one told twice does. Where the same backup was restored before, more were given after that: times says which restore of it
 // this is. url is the owner's.
 func SkipNumbers(ctx context.Context, url string, times int64) error {
 	conn, err := asOwner(ctx, url)
@@ -23,8 +23,7 @@ func SkipNumbers(ctx context.Context, url string, times int64) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.Exec(ctx, `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass,
 			least(coalesce(last_value, start_value) + $1::bigint, max_value))
-		FROM pg_sequences WHERE schemaname = current_schema()
-			AND (sequencename ~ '(uids|numbers)$' OR sequencename = 'network_messages_ids')`,
+		FROM pg_sequences WHERE schemaname = current_schema()`,
 		times*Skipped); err != nil {
 		return fmt.Errorf("skip numbers: %w", err)
 	}

@@ -148,8 +148,7 @@ func TestRestoreDrill(t *testing.T) {
 	for n := range 3 {
 		s.change(s.token("FIRST", "portal", secret), fmt.Sprintf("LOST%d", n))
 	}
-	given := old.sql("SELECT nextval('payment_uids'), nextval('network_messages_ids'), " +
-		"nextval('webhook_delivery_uids') FROM generate_series(1, 50)")
+	given := old.sql(told + " FROM generate_series(1, 50)")
 	old.sql(banks + "UPDATE ach_origins SET day = " + newYork + ", files = 3, trace = 999")
 	p.ok("audit", "export")
 	_, late := old.feed(keyset, cursor)
@@ -162,11 +161,9 @@ func TestRestoreDrill(t *testing.T) {
 	p = next.program(keyset, kept)
 	p.ok("migrate")
 	// What was given since the backup is out there: nothing else gets these numbers.
-	next.later(given,
-		"SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")
+	next.later(given, told)
 	next.later("3|999", "SELECT files, trace FROM ach_origins WHERE day = "+newYork)
-	given = next.sql("SELECT nextval('payment_uids'), nextval('network_messages_ids'), " +
-		"nextval('webhook_delivery_uids') FROM generate_series(1, 50)")
+	given = next.sql(told + " FROM generate_series(1, 50)")
 	if out := p.ok("proof"); !strings.Contains(out, "the books hold") {
 		t.Errorf("proof: %s", out)
 	}
@@ -214,10 +211,13 @@ func TestRestoreDrill(t *testing.T) {
 	again.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security",
 		"--exit-on-error", "--dbname="+again.URL())
 	again.program(keyset, kept).ok("migrate")
-	again.later(given,
-		"SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")
+	again.later(given, told)
 	again.later("13|300999", "SELECT files, trace FROM ach_origins WHERE day = "+newYork)
 }
+
+// told are numbers by which others know things.
+const told = "SELECT nextval('payment_uids'), nextval('virtual_posting_ids'), nextval('fee_tier_ids'), " +
+	"nextval('network_messages_ids'), nextval('webhook_delivery_uids')"
 
 // newYork is today where ACH has its days.
 const newYork = "(now() AT TIME ZONE 'America/New_York')::date"
