@@ -194,10 +194,17 @@ const lastMoved = `SELECT b.account AS uid, a.customer, coalesce(pay.updated_at,
 	LEFT JOIN payments AS pay ON pay.tenant = $1 AND pay.uid = j.payment
 	WHERE b.tenant = $1 AND a.tenant = $1 AND p.tenant = $1 AND j.tenant = $1 AND `
 
-// whose says, of the kinds that one customer can fill, whose things wait: the beginning of a read of them,
-// and the alias of its table. Each has an index of what waits by customer and since when, after its day where
-// what no longer counts stays in it.
-var whose = map[Kind]struct{ from, alias, day string }{
+// owned says how the things of a kind are shared out among those whose they are.
+type owned struct {
+	// The beginning of a read of what waits and the alias of its table, where an index has what waits by
+	// customer and since when, after its day where what no longer counts stays in it. Where it is empty, the
+	// text of what waits reads all there is anyway, and customers are told apart in that.
+	from, alias, day string
+	nobodys          bool // about no one customer
+}
+
+// whose says of every kind whose things wait: one customer can fill each that is not nobody's.
+var whose = map[Kind]owned{
 	Exception: {
 		from:  `FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`,
 		alias: "e",
@@ -208,8 +215,18 @@ var whose = map[Kind]struct{ from, alias, day string }{
 		from:  `FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'INVALID'`,
 		alias: "pay", day: dayOf("pay.updated_at"),
 	},
-	Sweep:    {from: `FROM sweeps AS w WHERE w.tenant = $1 AND w.failed_at IS NOT NULL`, alias: "w"},
-	Approval: {from: `FROM approvals AS q WHERE q.tenant = $1 AND q.status = 'Open'`, alias: "q"},
+	Sweep:      {from: `FROM sweeps AS w WHERE w.tenant = $1 AND w.failed_at IS NOT NULL`, alias: "w"},
+	Approval:   {from: `FROM approvals AS q WHERE q.tenant = $1 AND q.status = 'Open'`, alias: "q"},
+	Recall:     {},
+	Dishonour:  {},
+	Unanswered: {},
+	Late:       {},
+	Overdrawn:  {},
+	Stranded:   {},
+	Trade:      {},
+	Notice:     {},
+	Webhook:    {},
+	Untaken:    {nobodys: true},
 }
 
 // dayOf is the SQL expression for the day of a time, as in indexes.

@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/fx"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 )
@@ -171,6 +172,86 @@ func TestNobodysThousandsOfThingsHideThoseOfOthers(t *testing.T) {
 			t.Errorf("%s: %d things are listed, %v", kind, len(all.Items), err)
 		}
 	}
+}
+
+// Each kind says how its things are shared out; that says that it is about nobody, or the customers share it.
+func TestEveryKindSaysWhoseItsThingsAre(t *testing.T) {
+	t.Parallel()
+	for _, kind := range attention.Kinds {
+		if !attention.Shared(kind) {
+			t.Errorf("%s: one customer's things of this kind may hide those of others", kind)
+		}
+	}
+}
+
+// listedBeside fails the test unless a thing of one customer is listed of a kind beside another one's 1,100.
+func listedBeside(t *testing.T, b *coretest.Bank, kind attention.Kind, uid int64) {
+	t.Helper()
+	found, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{kind}},
+		attention.MostItems)
+	if err != nil || len(found.Items) != attention.MostItems {
+		t.Fatalf("%s: %+v %v", kind, found, err)
+	}
+	if !slices.ContainsFunc(found.Items, func(one *attention.Item) bool { return one.UID == uid }) {
+		t.Errorf("%s: none of %d things is the other customer's", kind, len(found.Items))
+	}
+}
+
+func TestNobodysThousandsOfPaymentsHideWhatAnotherWaitsFor(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	many := b.Account(b.Customer(), coretest.Holding(500_00, 0))
+	other := b.Account(b.Customer(), coretest.Holding(500_00, 0))
+	for kind, set := range map[attention.Kind]string{
+		attention.Recall: "state = 'RECALLED', rail = 'FEDNOW', direction = 'IN', sender_account = NULL",
+		attention.Unanswered: "state = 'SENT', rail = 'RTP', receiver_account = NULL, " +
+			"receiver_customer = NULL",
+		attention.Late: "state = 'QUEUED', rail = 'FEDWIRE', receiver_account = NULL, " +
+			"receiver_customer = NULL, send_at = updated_at",
+	} {
+		waits := func(of *accounts.Account, ago time.Duration) int64 {
+			p := b.Payment(of, many)
+			b.Exec(`UPDATE payments SET updated_at = ? WHERE tenant = ? AND uid = ?`, b.Now().Add(-ago), b.Tenant,
+				p.UID)
+			b.Exec(`UPDATE payments SET `+set+` WHERE tenant = ? AND uid = ?`, b.Tenant, p.UID)
+			return int64(p.UID)
+		}
+		first := waits(many, 50*time.Hour)
+		b.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid',
+			nextval('payment_uids')))).*
+			FROM payments AS p, generate_series(1, 1100) AS n WHERE p.tenant = ? AND p.uid = ?`, b.Tenant, first)
+		listedBeside(t, b, kind, waits(other, 40*time.Hour))
+	}
+}
+
+func TestNobodysThousandsOfTradesHideThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	trade := func() int64 {
+		q, err := b.FX.Quote(b.Staff(), fx.Draft{
+			IDType: "CustomerUID", UID: b.Customer().UID, Sell: "USD", Buy: "EUR", Funding: "1", Product: "SPOT",
+			Tenor: "SPOT",
+		}, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := b.FX.Accept(b.Staff(), q.Result.UID, fx.Acceptance{}, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int64(a.Result.UID)
+	}
+	first := trade()
+	b.Exec(`INSERT INTO fx_quotes
+		SELECT (jsonb_populate_record(q, jsonb_build_object('uid', md5(n::text)::uuid))).*
+		FROM fx_quotes AS q, generate_series(1, 1100) AS n WHERE q.tenant = ?`, b.Tenant)
+	b.Exec(`INSERT INTO fx_trades
+		SELECT (jsonb_populate_record(ft, jsonb_build_object('uid', nextval('trade_uids'),
+		'quote', md5(n::text)::uuid))).* FROM fx_trades AS ft, generate_series(1, 1100) AS n
+		WHERE ft.tenant = ? AND ft.uid = ?`, b.Tenant, first)
+	last := trade()
+	b.Clock.Advance(4 * 24 * time.Hour)
+	listedBeside(t, b, attention.Trade, last)
 }
 
 func TestAnApprovalWaitsUntilItIsDecided(t *testing.T) {

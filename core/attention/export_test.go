@@ -8,3 +8,9 @@ func Listed() string {
 	}
 	return listed(all, "")
 }
+
+// Shared reports whether it is said of a kind whose its things are.
+func Shared(kind Kind) bool {
+	_, said := whose[kind]
+	return said
+}

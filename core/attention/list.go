@@ -114,14 +114,16 @@ func waiting(kind Kind, approvals string) string {
 	return waits[kind]
 }
 
+// turn numbers the things of each customer, those that wait longest first.
+const turn = "row_number() OVER (PARTITION BY w.customer ORDER BY w.since, w.uid) AS turn"
+
 // listed is the text of what is listed of all that waits, $6 at most: the first thing of each kind, then the
 // second, and so on, and of a kind likewise the first one of each customer. So nobody's many failures hide
 // the others' things. Every text uses every value.
 func listed(kinds []string, approvals string) string {
 	var all []string
 	for _, kind := range kinds {
-		all = append(all, "(SELECT '"+kind+"' AS kind, w.*, "+
-			"row_number() OVER (PARTITION BY w.customer ORDER BY w.since, w.uid) AS turn FROM ("+
+		all = append(all, "(SELECT '"+kind+"' AS kind, w.*, "+turn+" FROM ("+
 			looked(Kind(kind), waiting(Kind(kind), approvals))+") AS w)")
 	}
 	return "SELECT r.kind, r.uid, r.customer, r.since, r.due_at, r.reason FROM (SELECT q.* FROM (SELECT a.*, " +
@@ -132,13 +134,17 @@ func listed(kinds []string, approvals string) string {
 }
 
 // looked is the text of what is looked at of a kind, of which another text says what waits: the first $7 and,
-// of a kind that one customer can fill, the first of each of $7 customers, who are found by a skip over an
-// index.
+// where an index tells customers apart, the first of each of $7 customers, who are found by a skip over it.
+// Where none does, it is the first thing of each customer, then the second, and so on, $7 of all.
 func looked(kind Kind, waiting string) string {
 	longest := "SELECT w.* FROM (" + waiting + ") AS w ORDER BY w.since, w.uid LIMIT $7::bigint"
-	of, many := whose[kind]
-	if !many {
+	of := whose[kind]
+	switch {
+	case of.nobodys:
 		return longest
+	case of.from == "":
+		return "SELECT w.uid, w.customer, w.since, w.due_at, w.reason FROM (SELECT w.*, " + turn +
+			" FROM (" + waiting + ") AS w) AS w ORDER BY w.turn, w.since, w.uid LIMIT $7::bigint"
 	}
 	from := " " + of.from
 	customer, same, order := of.alias+".customer", of.alias+".customer = whose.customer", "since, uid"
