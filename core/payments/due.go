@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +32,9 @@ const dueKind = `(CASE WHEN rail = 'SWIFT' THEN 'ABROAD' WHEN rail = 'BOOK' THEN
 // dueKinds are the kinds of payments that are due by a date. Payments abroad are due by a time.
 var dueKinds = []string{"BOOK", "ECONOMY", "OTHER"}
 
+// leaving is the kind of payments abroad.
+const leaving = "ABROAD"
+
 // scheduledOfKind is the condition that a payment of the bank $1 is of kinds.kind and waits for its day.
 const scheduledOfKind = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + ` = kinds.kind`
 
@@ -40,9 +44,14 @@ const scheduledOfKind = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + `
 // waiting. Things of later days are not read. Each next day and customer is found by LIMIT: where PostgreSQL
 // expects one row, it plans min as a sum of all.
 func inTurns(table, ofKind, date string) string {
-	return strings.NewReplacer("TABLE", table, "OF_KIND", ofKind, "DATE", date).Replace(
+	return turnsOf("unnest($2::text[], $3::text[]::date[], $4::bigint[])", table, ofKind, date)
+}
+
+// turnsOf is the text of inTurns for kinds, days or times, and places that another text says.
+func turnsOf(kinds, table, ofKind, date string) string {
+	return strings.NewReplacer("KINDS", kinds, "TABLE", table, "OF_KIND", ofKind, "DATE", date).Replace(
 		`SELECT kinds.kind, found.uid, found.customer
-	FROM unnest($2::text[], $3::text[]::date[], $4::bigint[]) AS kinds (kind, until, place) CROSS JOIN LATERAL (
+	FROM KINDS AS kinds (kind, until, place) CROSS JOIN LATERAL (
 	  WITH RECURSIVE first AS (
 	    SELECT DATE AS day FROM TABLE WHERE OF_KIND AND DATE <= kinds.until AND uid <> ALL ($5::bigint[])
 	    ORDER BY DATE LIMIT 1
@@ -62,12 +71,11 @@ func inTurns(table, ofKind, date string) string {
 	  ORDER BY next.turn, whose.number LIMIT $6::bigint) AS found`)
 }
 
-// nextDue finds payments of each kind whose day has come.
-var nextDue = inTurns("payments", scheduledOfKind, "payment_date") + `
-	UNION ALL (SELECT 'ABROAD', uid, customer FROM payments
-	  WHERE tenant = $1 AND state = 'SCHEDULED' AND rail = 'SWIFT' AND send_at <= $7::timestamptz
-	    AND uid <> ALL ($5::bigint[])
-	  ORDER BY send_at, uid LIMIT $6::bigint)`
+// nextDue finds payments of each kind whose day has come, and those abroad that leave by $7, of customers that
+// follow $8: all of one day leave at its beginning.
+var nextDue = inTurns("payments", scheduledOfKind, "payment_date") + " UNION ALL " +
+	turnsOf("(SELECT '"+leaving+"', $7::timestamptz, $8::bigint)", "payments",
+		"tenant = $1 AND state = 'SCHEDULED' AND rail = 'SWIFT'", "send_at")
 
 var findingDue = db.NewQuery[dueNow](nextDue)
 
@@ -122,9 +130,8 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 func (s *Service) nextDue(
 	ctx context.Context, caller access.Caller, now time.Time, places duePlaces, skipped []int64,
 ) (due []*dueNow, err error) {
-	return db.ReadPrimary(ctx, s.db, findingDue, caller.Tenant, dueKinds, dueUntil(caller, now), places[:],
-		skipped,
-		dueAtATime, now)
+	return db.ReadPrimary(ctx, s.db, findingDue, caller.Tenant, dueKinds, dueUntil(caller, now),
+		places.dated(), skipped, dueAtATime, now, places[len(dueKinds)])
 }
 
 // dueUntil are the last days of which things of each of dueKinds are due.
@@ -136,13 +143,16 @@ func dueUntil(caller access.Caller, now time.Time) []string {
 	}
 }
 
-// duePlaces are the customers after whom the next payments of each of dueKinds are looked for; 0: from the
-// first on.
-type duePlaces [3]int64
+// duePlaces are the customers after whom the next payments of each of dueKinds, and of those abroad, are
+// looked for; 0: from the first on.
+type duePlaces [4]int64
+
+// dated are the places of dueKinds.
+func (p duePlaces) dated() []int64 { return p[:len(dueKinds)] }
 
 // after returns the places after payments that were found.
 func (p duePlaces) after(due []*dueNow) (next duePlaces) {
-	for i, kind := range dueKinds {
+	for i, kind := range append(slices.Clone(dueKinds), leaving) {
 		of := map[customers.UID]bool{}
 		for _, d := range due {
 			if d.Kind == kind {

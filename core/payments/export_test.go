@@ -34,5 +34,18 @@ func (s *Service) FindToSend(ctx context.Context) ([]UID, error) {
 	return s.nextToSend(ctx, caller, now)
 }
 
+// FindDue finds the payments whose day has come, from the first customers on.
+func (s *Service) FindDue(ctx context.Context) (uids []UID, err error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	due, err := s.nextDue(ctx, caller, now, duePlaces{}, []int64{})
+	for _, d := range due {
+		uids = append(uids, d.UID)
+	}
+	return uids, err
+}
+
 // TakeFilesFor bounds how long one call of Receive takes in files.
 func (s *Service) TakeFilesFor(d time.Duration) { s.filesFor = d }

@@ -21,6 +21,7 @@ import (
 	"bankgraph/core/ledger"
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/core/sandbox"
 )
@@ -44,6 +45,31 @@ func TestPaymentsOfADayAreCarriedOutInTurns(t *testing.T) {
 	}
 	p.due(t, 51)
 	p.due(t, 0)
+}
+
+// Likewise of those that leave for abroad on a day.
+func TestPaymentsAbroadOfADayAreCarriedOutInTurns(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	other := s.Account(s.Customer())
+	leaves := func(from, to *accounts.Account) payments.UID {
+		return s.Payment(from, to, func(p *payments.Payment) {
+			p.State, p.Rail, p.Speed = payments.Scheduled, rails.SWIFT, "SPOT"
+			p.SendAt, p.ReceiverAccount, p.ReceiverCustomer = new(s.Now()), 0, 0
+		}).UID
+	}
+	again := func(of payments.UID, from, to int) {
+		s.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n))).*
+			FROM payments AS p, generate_series(?, ?) AS n WHERE p.tenant = ? AND p.uid = ?`, from, to, s.Tenant, of)
+	}
+	again(leaves(s.from, other), 1000, 1300)
+	last := leaves(other, s.from)
+	again(last, 5000, 5000)
+	s.Exec(`UPDATE payments SET state = 'CANCELLED' WHERE tenant = ? AND uid = ?`, s.Tenant, last)
+	due, err := s.Payments.FindDue(access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone()))
+	if err != nil || len(due) != 250 || !slices.Contains(due, last+5000) {
+		t.Errorf("%d payments are due, and not the other customer's %s; %v", len(due), last+5000, err)
+	}
 }
 
 // A customer with many series keeps nobody else waiting for theirs, however early its own began.
@@ -311,7 +337,7 @@ func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
 		text, values string
 		dates        []string
 	}{
-		"payments":    {payments.NextDue, ", now()", []string{"payment_date", "send_at"}},
+		"payments":    {payments.NextDue, ", now(), 0", []string{"payment_date", "send_at"}},
 		"recurrences": {payments.NextRuns, "", []string{"next_date"}},
 	} {
 		var lines []string

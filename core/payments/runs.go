@@ -105,7 +105,7 @@ func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
 	places, skipped := s.runs.of(caller.Tenant), []int64{} // not NULL
 	for range mostPasses {
 		due, stopped := db.ReadPrimary(ctx, s.db, findingRuns, caller.Tenant, dueKinds, dueUntil(caller, now),
-			places[:], skipped, dueAtATime)
+			places.dated(), skipped, dueAtATime)
 		if stopped == nil && len(due) == 0 && places != (duePlaces{}) {
 			places = duePlaces{} // from the first customer on
 			continue
