@@ -143,6 +143,25 @@ func (tx *Tx) Record(ctx context.Context, done Change) error {
 	return tx.enter(ctx, recorded.Entry, *recorded.Event)
 }
 
+// RecordAll writes the audit entries of changes that are made beside that of the transaction, and their events,
+// in one statement for each table.
+func (tx *Tx) RecordAll(ctx context.Context, all []Change) error {
+	if len(all) == 0 {
+		return nil
+	}
+	b := db.TxBatch(tx.Tx)
+	ids := audit.TakeIDs(b, len(all))
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	record := make([]events.Recorded, len(all))
+	for i, done := range all {
+		record[i] = done.Recorded(tx.Caller, tx.Options.Reason)
+		record[i].Entry.ID = ids.Items[i].ID
+	}
+	return events.RecordAllTx(ctx, record)
+}
+
 // enter writes an audit entry and its event.
 func (tx *Tx) enter(ctx context.Context, entry audit.Entry, event events.Event) error {
 	if tx.record != nil {

@@ -278,3 +278,63 @@ func TestAPartnerThatIsOneNoMoreKeepsWhatItMade(t *testing.T) {
 		t.Error(is)
 	}
 }
+
+// However many users and rules a partner has made of a customer, the bank takes the customer from it in good
+// time.
+func TestNothingThatAPartnerMadeKeepsItsCustomer(t *testing.T) {
+	t.Parallel()
+	const many = 5_000
+	b := staffed(t)
+	former, next := b.DownstreamPartner(), b.DownstreamPartner()
+	c := b.Customer(coretest.OwnedBy(former))
+	user, err := b.Users.Create(b.Partner(former), c.UID, users.Draft{
+		LoginID: given.Of("eve"), FirstName: given.Of("Eve"), LastName: given.Of("Adams"),
+		EmailAddress: given.Of("eve@mail.example"), RoleNames: given.Of([]string{b.Role(c).Name}),
+		PhoneNumber: given.Of("+16145550123"), Mobile: given.Of("+16145550123"), Department: given.Of("Cash"),
+	}, changes.RequestOptions{})
+	must(t, err)
+	rule, err := b.PositivePay.Create(b.Partner(former), positivepay.Draft{
+		AccountNumber: given.Of(coretest.AccountNumber(b.Account(c).UID)), Type: positivepay.ACH,
+		ACHCompanyID: given.Of("9100011223"), Amount: given.Of("50.00"), AmountType: positivepay.Maximum,
+		Frequency: positivepay.OnGoing, EffectiveDate: b.Now(), Form: positivepay.Second,
+	}, changes.RequestOptions{})
+	must(t, err)
+	// Each of the others was made by the one before.
+	b.Exec(`INSERT INTO users SELECT (jsonb_populate_record(u, jsonb_build_object('uid', md5(n::text)::uuid,
+		'number', u.number + 1000000 + n, 'login_id', 'eve' || n))).* FROM users AS u, generate_series(1, ?) AS n
+		WHERE u.tenant = ? AND u.uid = ?`, many-1, b.Tenant, user.Result.UID)
+	b.Exec(`INSERT INTO audit_entries SELECT (jsonb_populate_record(e, jsonb_build_object('id',
+		nextval('audit_ids'), 'uid', md5(n::text)::uuid, 'entity', e.customer, 'login_id', CASE n WHEN 1 THEN 'eve'
+		ELSE 'eve' || n - 1 END, 'after', e.after::jsonb || jsonb_build_object('loginId', 'eve' || n)))).*
+		FROM audit_entries AS e, generate_series(1, ?) AS n
+		WHERE e.tenant = ? AND e.action = 'createUser' AND e.uid = ?`, many-1, b.Tenant, user.Result.UID.String())
+	b.Exec(`INSERT INTO positive_pay_rules SELECT (jsonb_populate_record(r, jsonb_build_object('uid',
+		r.uid + 1000 + n))).* FROM positive_pay_rules AS r, generate_series(1, ?) AS n
+		WHERE r.tenant = ? AND r.uid = ?`, many-1, b.Tenant, rule.Result.UID)
+	b.Exec(`INSERT INTO audit_entries SELECT (jsonb_populate_record(e, jsonb_build_object('id',
+		nextval('audit_ids'), 'uid', (e.uid::bigint + 1000 + n)::text))).*
+		FROM audit_entries AS e, generate_series(1, ?) AS n
+		WHERE e.tenant = ? AND e.action = 'createPositivePayRule'`, many-1, b.Tenant)
+	ctx, cancel := context.WithTimeout(b.Staff(), 10*time.Second) // as a request
+	defer cancel()
+	at := time.Now()
+	_, err = b.Customers.Change(ctx, c.UID,
+		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
+	took := time.Since(at)
+	t.Logf("took %s", took)
+	if err != nil {
+		t.Errorf("the move, after %s: %v", took, err)
+	}
+	var left struct{ Users, Rules, Told int }
+	must(t, b.DB.NewRaw(`SELECT
+		(SELECT count(*) FROM users WHERE tenant = ?0 AND customer = ?1 AND status = 'Suspended'
+		 AND suspended_by = 'Partner' AND NOT was_active AND version > 1) AS users,
+		(SELECT count(*) FROM positive_pay_rules WHERE tenant = ?0 AND customer = ?1 AND state = 'Suspended'
+		 AND suspended_by = 'Partner' AND version > 1) AS rules,
+		(SELECT count(*) FROM events WHERE tenant = ?0 AND customer = ?1
+		 AND kind IN ('suspendUser', 'suspendPositivePayRule') AND version > 1) AS told`, b.Tenant, c.UID).
+		Scan(t.Context(), &left.Users, &left.Rules, &left.Told))
+	if left.Users != many || left.Rules != many || left.Told != 2*many {
+		t.Errorf("suspended, of %d: %+v", many, left)
+	}
+}

@@ -247,6 +247,10 @@ func (r *Rule) place() seal.Place {
 // those of all accounts that its file is for.
 const mostOfAccount = 1000
 
+// mostOfCustomer is how many rules the accounts of a customer may have together: all those of a partner's
+// making are suspended at once when the customer leaves it (leaveTx).
+const mostOfCustomer = 5_000
+
 // The faults of rules.
 var (
 	ErrNotFound = fault.New(fault.NotFound, "positivePayRule.not_found", "no such rule of positive pay")
@@ -261,6 +265,10 @@ var (
 	ErrMany = fault.New(fault.State, "positivePayRule.many",
 		fmt.Sprintf("the account has %d rules, as many as it may have: delete one that you no longer need",
 			mostOfAccount)).
+		On("customerAccountNumber")
+	// ErrManyOfCustomer is returned for a customer that has as many rules as it may have.
+	ErrManyOfCustomer = fault.New(fault.State, "positivePayRule.many_of_customer",
+		"the customer has 5,000 rules, as many as it may have: delete one that you no longer need").
 		On("customerAccountNumber")
 	// ErrOwnLimit is returned for a rule above what the person who makes, changes or approves it may pay, or
 	// approve, in one payment.

@@ -573,6 +573,31 @@ func TestAnAccountHasSoManyRules(t *testing.T) {
 	b.create(t)
 }
 
+// All rules of a partner's making are suspended at once when their customer leaves it, whichever of its
+// accounts they are for.
+func TestACustomerHasSoManyRules(t *testing.T) {
+	t.Parallel()
+	b := newDebited(t)
+	first, another := b.create(t), b.Account(b.of)
+	b.Exec(`INSERT INTO positive_pay_rules SELECT (jsonb_populate_record(r, jsonb_build_object('uid',
+		r.uid + 20000000 + n, 'account', ?2))).* FROM positive_pay_rules AS r, generate_series(1, 4998) AS n
+		WHERE r.tenant = ?0 AND r.uid = ?1`, b.Tenant, first, b.Account(b.of).UID)
+	elsewhere := func(d *positivepay.Draft) {
+		d.AccountNumber = given.Of(coretest.AccountNumber(another.UID))
+	}
+	last := b.create(t, elsewhere)
+	d := b.draft()
+	elsewhere(&d)
+	_, err := b.PositivePay.Create(b.Staff(), d, changes.RequestOptions{})
+	if !errors.Is(err, positivepay.ErrManyOfCustomer) {
+		t.Errorf("one too many: %v", err)
+	}
+	if _, err := b.PositivePay.Delete(b.Staff(), last, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.create(t, elsewhere)
+}
+
 // A rule lets through no more than its person could have decided on debit by debit: approving, and for
 // requests, which are met by payments, paying, too.
 func TestARuleIsWithinTheLimitsOfWhoMakesIt(t *testing.T) {

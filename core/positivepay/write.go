@@ -170,6 +170,17 @@ func (s *Service) accountTx(ctx context.Context, tx *changes.Tx, d Draft) (*acco
 	return a, nil
 }
 
+// roomOfCustomerTx returns ErrManyOfCustomer for a customer that has as many rules as it may have.
+func roomOfCustomerTx(ctx context.Context, tx *changes.Tx, of customers.UID) error {
+	var full bool
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM positive_pay_rules WHERE tenant = ? AND customer = ?
+		AND state <> 'Deleted' OFFSET ?)`, tx.Caller.Tenant, of, mostOfCustomer-1).Scan(ctx, &full)
+	if err == nil && full {
+		err = ErrManyOfCustomer
+	}
+	return err
+}
+
 // roomTx returns ErrMany for an account that has as many rules as it may have.
 func roomTx(ctx context.Context, tx *changes.Tx, of *account) error {
 	n, err := tx.NewSelect().Model((*Rule)(nil)).Where("pp.tenant = ?", tx.Caller.Tenant).
@@ -205,6 +216,9 @@ func (s *Service) createTx(
 			return nil, err
 		}
 		if err := roomTx(ctx, tx, a); err != nil {
+			return nil, err
+		}
+		if err := roomOfCustomerTx(ctx, tx, a.Customer); err != nil {
 			return nil, err
 		}
 		if err := s.fill(tx, &held.Customer, new(Rule), r, a, draft); err != nil {
@@ -438,7 +452,8 @@ func (s *Service) leaveTx(
 ) error {
 	var all []*Rule
 	err := tx.NewSelect().Model(&all).Where("pp.tenant = ?", c.Tenant).Where("pp.customer = ?", c.UID).
-		Where("pp.state IN (?)", bun.List([]Status{Active, Suspended})).OrderExpr("pp.uid").
+		Where("pp.state <> 'Deleted'").Where("pp.state IN (?)", bun.List([]Status{Active, Suspended})).
+		OrderExpr("pp.uid").
 		For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("read the rules of customer %s: %w", c.UID, err)
@@ -451,27 +466,30 @@ func (s *Service) leaveTx(
 	if err != nil {
 		return err
 	}
+	var left []UID
+	var record []changes.Change
 	for _, r := range all {
 		if !touched[r.UID.String()] || r.State == Suspended && r.SuspendedBy.AtLeast(access.OfPartner) {
 			continue
 		}
 		was := *r
 		r.State, r.SuspendedBy, r.UpdatedAt, r.Version = Suspended, access.OfPartner, tx.Now, r.Version+1
-		err := db.AtCommit(ctx, tx.Tx,
-			tx.NewUpdate().Model(r).Column("state", "suspended_by", "updated_at", "version").
-				WherePK())
-		if err != nil {
-			return fmt.Errorf("suspend rule %s: %w", r.UID, err)
-		}
-		if err := tx.Record(ctx, changes.Change{
+		left = append(left, r.UID)
+		record = append(record, changes.Change{
 			Action: "suspendPositivePayRule", Object: object, UID: r.UID, Customer: int64(r.Customer),
-			Version: r.Version,
-			Before:  &was, After: r,
-		}); err != nil {
-			return err
-		}
+			Version: r.Version, Before: &was, After: r,
+		})
 	}
-	return nil
+	if len(left) == 0 {
+		return nil
+	}
+	err = db.ExecAtCommit(ctx, `UPDATE positive_pay_rules SET state = $3, suspended_by = $4,
+		updated_at = $5::timestamptz, version = version + 1 WHERE tenant = $1 AND uid = ANY($2::bigint[])`,
+		c.Tenant, left, Suspended, access.OfPartner, tx.Now)
+	if err != nil {
+		return fmt.Errorf("suspend the rules of customer %s: %w", c.UID, err)
+	}
+	return tx.RecordAll(ctx, record)
 }
 
 func (s *Service) removeTx(

@@ -205,6 +205,41 @@ func TestALoginIDIsTakenInTheWholeBankAndNoOther(t *testing.T) {
 	}
 }
 
+// All users of a partner's making are suspended at once when their customer leaves it: one who makes users
+// without end would keep the customer.
+func TestACustomerHasSoManyUsers(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	of := bank.Customer()
+	fill := func(of *customers.Customer) {
+		first := bank.User(of, nil)
+		bank.Exec(`INSERT INTO users SELECT (jsonb_populate_record(u, jsonb_build_object('uid', md5(?2 || n::text)::uuid,
+			'number', nextval('user_numbers'), 'login_id', u.login_id || n))).* FROM users AS u,
+			generate_series(1, 4998) AS n WHERE u.tenant = ?0 AND u.uid = ?1`, bank.Tenant, first.UID, first.LoginID)
+	}
+	create := func(of *customers.Customer) error {
+		_, err := bank.Users.Create(bank.Staff(), of.UID, draft("u"+strings.ToLower(rand.Text()), bank.Role(of)),
+			changes.RequestOptions{})
+		return err
+	}
+	fill(of)
+	if err := create(of); err != nil {
+		t.Errorf("the 5,000th: %v", err)
+	}
+	if err := create(of); !errors.Is(err, users.ErrMany) {
+		t.Errorf("one more: %v", err)
+	}
+	if err := create(bank.Customer()); err != nil {
+		t.Errorf("of another customer: %v", err)
+	}
+	fill(bank.Self)
+	for range 2 {
+		if err := create(bank.Self); err != nil {
+			t.Errorf("the bank's own: %v", err)
+		}
+	}
+}
+
 func TestOfFiftyWhoWantOneLoginIDOneHasIt(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

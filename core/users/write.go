@@ -29,6 +29,9 @@ var (
 	ErrOwnRights = fault.New(fault.Denied, "user.own_rights", "nobody can change their own roles and limits")
 	// ErrOwnAccess is returned when people are to activate themselves; somebody may just have suspended them.
 	ErrOwnAccess = fault.New(fault.Denied, "user.activates_self", "nobody can activate themself")
+	// ErrMany is returned for a customer that has as many users as it may have.
+	ErrMany = fault.New(fault.State, "user.many",
+		"the customer has 5,000 users, as many as it may have: change one that you no longer need")
 	// ErrSelf is returned when people are to suspend themselves.
 	ErrSelf = fault.New(fault.Denied, "user.suspends_self", "nobody can suspend themself")
 )
@@ -194,11 +197,31 @@ func (s *Service) createTx(
 			Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Status: Pending,
 			Limits: []access.ApplicationLimits{}, CreatedAt: tx.Now,
 		}}
+		if customer.RelationshipType != customers.RelationSelf { // the bank never leaves a partner
+			if err := roomTx(ctx, tx, customer.UID); err != nil {
+				return nil, err
+			}
+		}
 		if err := tx.NewRaw(`SELECT nextval('user_numbers')`).Scan(ctx, &p.Number); err != nil {
 			return nil, err
 		}
 		return p, s.furnishTx(ctx, tx, p, draft)
 	}))
+}
+
+// mostOfCustomer is how many users a customer may have: all those of a partner's making are suspended at once
+// when the customer leaves it (leaveTx).
+const mostOfCustomer = 5_000
+
+// roomTx returns ErrMany for a customer that has as many users as it may have.
+func roomTx(ctx context.Context, tx *changes.Tx, of customers.UID) error {
+	var full bool
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM users WHERE tenant = ? AND customer = ? OFFSET ?)`,
+		tx.Caller.Tenant, of, mostOfCustomer-1).Scan(ctx, &full)
+	if err == nil && full {
+		err = ErrMany
+	}
+	return err
 }
 
 // settleTx activates a user who waited, or deletes a refused one, which frees the login id. A user who was
@@ -284,6 +307,9 @@ func (s *Service) leaveTx(
 	if err != nil {
 		return err
 	}
+	var left []string
+	var wasActive []bool
+	var record []changes.Change
 	for _, u := range all {
 		if !touched[u.UID.String()] || u.Status == Suspended && u.SuspendedBy.AtLeast(access.OfPartner) {
 			continue
@@ -291,20 +317,24 @@ func (s *Service) leaveTx(
 		was := *u
 		u.WasActive, u.SuspendedBy = !u.starts(), access.OfPartner
 		u.Status, u.UpdatedAt, u.Version = Suspended, tx.Now, u.Version+1
-		err := db.AtCommit(ctx, tx.Tx,
-			tx.NewUpdate().Model(u).Column("status", "was_active", "suspended_by", "updated_at", "version").
-				WherePK())
-		if err != nil {
-			return fmt.Errorf("suspend user %s: %w", u.UID, err)
-		}
-		if err := tx.Record(ctx, changes.Change{
+		left, wasActive = append(left, u.UID.String()), append(wasActive, u.WasActive)
+		record = append(record, changes.Change{
 			Action: "suspendUser", Object: "user", UID: u.UID, Customer: int64(u.Customer), Version: u.Version,
 			Before: &was, After: u,
-		}); err != nil {
-			return err
-		}
+		})
 	}
-	return nil
+	if len(left) == 0 {
+		return nil
+	}
+	err = db.ExecAtCommit(ctx, `UPDATE users AS u SET status = $4, was_active = n.was_active, suspended_by = $5,
+		updated_at = $6::timestamptz, version = u.version + 1
+		FROM unnest($2::text[]::uuid[], $3::bool[]) AS n (uid, was_active)
+		WHERE u.tenant = $1 AND u.uid = n.uid`,
+		c.Tenant, left, wasActive, Suspended, access.OfPartner, tx.Now)
+	if err != nil {
+		return fmt.Errorf("suspend the users of customer %s: %w", c.UID, err)
+	}
+	return tx.RecordAll(ctx, record)
 }
 
 func saved(p *person, err error) (Saved, error) {
