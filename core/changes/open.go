@@ -13,10 +13,14 @@ import (
 
 // How many changes may wait for a second person at a time. Those of a partner with all its customers count
 // together, whichever keys and people asked for them, and so do those of a customer of the bank's own; each
-// program and person of the bank counts apart. Beyond what all together may leave, there is as much again for
-// the bank's own, so that nobody outside keeps the bank from its work.
+// program and person of the bank counts apart. The people of one customer may leave a quarter of that, and
+// where a partner's room is full, whose people have few there leave some more: so nobody's thousand keep the
+// partner's other customers from paying. Beyond what all together may leave, there is as much again for the
+// bank's own, so that nobody outside keeps the bank from its work.
 const (
 	mostOpen    = 1_000
+	mostOpenOf  = 250
+	fewOpen     = 20
 	mostOpenAll = 10_000
 )
 
@@ -40,18 +44,22 @@ type room struct {
 	Full  bool  `bun:"full"`
 }
 
-const tooMany = ` OFFSET $3::bigint) OR EXISTS (SELECT FROM approvals
-	WHERE tenant = $1 AND status = 'Open' OFFSET $4::bigint) AS full`
+const (
+	openNow = `EXISTS (SELECT FROM approvals WHERE tenant = $1 AND status = 'Open'`
+	tooMany = `OR ` + openNow + ` OFFSET $4::bigint) AS full`
+	// the party's room is full, of which who asks has a few already
+	fullOf = openNow + ` AND maker_party = p.party OFFSET $3::bigint) AND ` + openNow +
+		` AND maker_party = p.party AND maker_entity = $2::bigint OFFSET $5::bigint) `
+)
 
 var (
-	roomOfBank = db.NewQuery[room](`SELECT 0::bigint AS party, EXISTS (SELECT FROM approvals
-		WHERE tenant = $1 AND status = 'Open' AND maker_party = $2::bigint
-		AND maker_client = $5::text AND maker_login = $6::text` + tooMany)
-	roomOfPartner = db.NewQuery[room](`SELECT $2::bigint AS party, EXISTS (SELECT FROM approvals
-		WHERE tenant = $1 AND status = 'Open' AND maker_party = $2::bigint` + tooMany)
+	roomOfBank = db.NewQuery[room](`SELECT 0::bigint AS party, ` + openNow + ` AND maker_party = $2::bigint
+		AND maker_client = $5::text AND maker_login = $6::text OFFSET $3::bigint) ` + tooMany)
+	roomOfPartner = db.NewQuery[room](`SELECT p.party, ` + fullOf + tooMany +
+		` FROM (SELECT $2::bigint AS party) AS p`)
 	// for a user of a partner's customer that of the partner
-	roomOfCustomer = db.NewQuery[room](`SELECT p.party, EXISTS (SELECT FROM approvals
-		WHERE tenant = $1 AND status = 'Open' AND maker_party = p.party` + tooMany + ` FROM (
+	roomOfCustomer = db.NewQuery[room](`SELECT p.party, ` + openNow + ` AND maker_party = p.party
+		AND maker_entity = $2::bigint OFFSET $6::bigint) OR ` + fullOf + tooMany + ` FROM (
 		SELECT coalesce((SELECT nullif(owner, 0) FROM customers WHERE tenant = $1 AND uid = $2::bigint),
 		  $2::bigint) AS party) AS p`)
 )
@@ -61,9 +69,9 @@ func roomOf(b *db.Batch, by access.Caller) *db.Rows[room] {
 	case access.OfBank:
 		return db.Queue(b, roomOfBank, by.Tenant, 0, mostOpen-1, 2*mostOpenAll-1, by.Client, by.LoginID)
 	case access.OfPartner:
-		return db.Queue(b, roomOfPartner, by.Tenant, by.Entity, mostOpen-1, mostOpenAll-1)
+		return db.Queue(b, roomOfPartner, by.Tenant, by.Entity, mostOpen-1, mostOpenAll-1, fewOpen-1)
 	}
-	return db.Queue(b, roomOfCustomer, by.Tenant, by.Entity, mostOpen-1, mostOpenAll-1)
+	return db.Queue(b, roomOfCustomer, by.Tenant, by.Entity, mostOpen-1, mostOpenAll-1, fewOpen-1, mostOpenOf-1)
 }
 
 // Room returns for whom an open change of this caller counts until it is left to the bank (LeaveToBank), 0

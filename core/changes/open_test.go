@@ -10,12 +10,14 @@ import (
 	"bankgraph/core/given"
 )
 
-// leave leaves changes that nobody has decided on: of a program, for whom they count.
-func (o *office) leave(n int, client string, party customers.UID) {
+// leave leaves changes that nobody has decided on: of a program, for whom they count. They are of that one's
+// own keys, unless another is named whose people asked for them.
+func (o *office) leave(n int, client string, party customers.UID, of ...customers.UID) {
+	of = append(of, party)
 	o.byHand(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version,
-		maker_client, maker_party)
-		SELECT ?, ?, 'changeSignatory', 'signatory', 'x' || n, false, '', 1, ?, ?
-		FROM generate_series(1, ?) AS n`, o.Tenant, o.customer.UID, client, party, n)
+		maker_client, maker_party, maker_entity)
+		SELECT ?, ?, 'changeSignatory', 'signatory', 'x' || n, false, '', 1, ?, ?, ?
+		FROM generate_series(1, ?) AS n`, o.Tenant, o.customer.UID, client, party, of[0], n)
 }
 
 // asks requests a change as this caller, which is refused at once if it waits.
@@ -37,7 +39,6 @@ func TestOpenChangesOfAPartnerAreBoundedWhoeverAsks(t *testing.T) {
 	second := o.Signatory(o.customer)
 	for who, ctx := range map[string]context.Context{
 		"the same key": partner, "another key of the partner": as(partner, "another", ""),
-		"a user of one of its customers": o.PersonOf(o.customer, user),
 	} {
 		o.person = second
 		is(t, who, o.asks(ctx), changes.ErrOpen)
@@ -51,6 +52,32 @@ func TestOpenChangesOfAPartnerAreBoundedWhoeverAsks(t *testing.T) {
 	o.must(o.refuse(partner, last))
 	o.person = second
 	o.must(o.asks(partner))
+	o.leave(1, "partner", o.partner.UID)
+	person := o.PersonOf(o.customer, user)
+	o.must(o.asks(person)) // of its customer's few
+	o.leave(20, "app", o.partner.UID, o.customer.UID)
+	is(t, "a user of one of its customers", o.asks(person), changes.ErrOpen)
+}
+
+// The people of a customer cannot take all the room of its partner.
+func TestOpenChangesOfTheCustomersOfAPartnerAreBoundedEach(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	eve := o.PersonOf(o.customer, o.User(o.customer, nil))
+	o.leave(249, "app", o.partner.UID, o.customer.UID)
+	o.must(o.asks(eve))
+	o.leave(1, "app", o.partner.UID, o.customer.UID)
+	is(t, "its people", o.asks(eve), changes.ErrOpen)
+	o.must(o.asks(o.Partner(o.partner)))
+	other := o.Customer(coretest.OwnedBy(o.partner),
+		func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
+	bob := o.PersonOf(other, o.User(other, nil))
+	for others := range customers.UID(4) {
+		o.leave(250, "app", o.partner.UID, 1+others)
+	}
+	o.person = o.Signatory(other)
+	o.must(o.asks(bob))
+	o.must(o.asks(o.Partner(o.partner)))
 }
 
 func TestOpenChangesOfAProgramOfTheBankAreBounded(t *testing.T) {
