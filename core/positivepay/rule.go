@@ -276,10 +276,11 @@ var (
 		"is above what the caller may pay, or approve, in one payment").On("amount")
 	// ErrStatus is returned for a change that the state of the rule does not allow.
 	ErrStatus = fault.New(fault.State, "positivePayRule.status", "the state of the rule does not allow this")
-	// ErrWider is returned to who wants to activate or delete a rule that somebody of wider reach suspended.
+	// ErrWider is returned to who wants to activate, change or delete a rule that somebody of wider reach
+	// suspended, or to make one for the same debits.
 	ErrWider = fault.New(fault.Denied, "positivePayRule.suspended_by_wider",
-		"a rule that the bank suspended the bank alone activates or deletes, and one that a partner "+
-			"suspended, that partner or the bank")
+		"a rule that the bank suspended the bank alone activates, changes, deletes or makes anew, and one that "+
+			"a partner suspended, that partner or the bank")
 	// ErrExpired is returned for a change that leaves an expired rule expired.
 	ErrExpired = fault.New(fault.State, "positivePayRule.expired",
 		"the rule has expired: give it a later expiryDate").

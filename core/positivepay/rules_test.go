@@ -598,6 +598,65 @@ func TestACustomerHasSoManyRules(t *testing.T) {
 	b.create(t, elsewhere)
 }
 
+// What the bank suspended nobody else gets by making it once more, or by making another rule into it.
+func TestASuspendedRuleIsNotMadeAnew(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	a := b.Account(b.Customer(coretest.OwnedBy(partner)))
+	by := b.Partner(partner)
+	draft := func(company, amount string) positivepay.Draft {
+		return positivepay.Draft{
+			AccountNumber: given.Of(coretest.AccountNumber(a.UID)), Type: positivepay.ACH,
+			ACHCompanyID: given.Of(company), Amount: given.Of(amount), AmountType: positivepay.Maximum,
+			Frequency: positivepay.OnGoing, EffectiveDate: b.Now(), Form: positivepay.Second,
+		}
+	}
+	const stopped, another = "9100011223", "9100099999"
+	create := func(by context.Context, company, amount string) (positivepay.UID, error) {
+		out, err := b.PositivePay.Create(by, draft(company, amount), changes.RequestOptions{})
+		return out.Result.UID, err
+	}
+	must := func(uid positivepay.UID, err error) positivepay.UID {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return uid
+	}
+	suspend := func(by context.Context, uid positivepay.UID) {
+		t.Helper()
+		_, err := b.PositivePay.Suspend(by, uid, changes.RequestOptions{})
+		must(uid, err)
+	}
+	first, twin := must(create(by, stopped, "50.00")), must(create(by, stopped, "70.00"))
+	other := must(create(by, another, "50.00"))
+	suspend(by, twin)
+	suspend(b.Staff(), first)
+	for name, done := range map[string]func() error{
+		"made again":          func() error { _, err := create(by, stopped, "50.00"); return err },
+		"for a little less":   func() error { _, err := create(by, stopped, "49.99"); return err },
+		"for whoever debits":  func() error { _, err := create(by, "", "50.00"); return err },
+		"one's own activated": func() error { _, err := b.PositivePay.Activate(by, twin, changes.RequestOptions{}); return err },
+		"another one changed": func() error {
+			_, err := b.PositivePay.Change(by, other, positivepay.Draft{ACHCompanyID: given.Of(stopped)},
+				changes.RequestOptions{})
+			return err
+		},
+		"itself changed": func() error {
+			_, err := b.PositivePay.Change(by, first, positivepay.Draft{ACHCompanyID: given.Of("9100088888")},
+				changes.RequestOptions{})
+			return err
+		},
+	} {
+		if err := done(); !errors.Is(err, positivepay.ErrWider) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(create(by, "9100077777", "50.00"))
+	must(create(b.Staff(), stopped, "50.00"))
+}
+
 // A rule lets through no more than its person could have decided on debit by debit: approving, and for
 // requests, which are met by payments, paying, too.
 func TestARuleIsWithinTheLimitsOfWhoMakesIt(t *testing.T) {

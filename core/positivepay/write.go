@@ -224,6 +224,9 @@ func (s *Service) createTx(
 		if err := s.fill(tx, &held.Customer, new(Rule), r, a, draft); err != nil {
 			return nil, err
 		}
+		if err := s.freshTx(ctx, tx, r); err != nil {
+			return nil, err
+		}
 		return r, s.payTx(ctx, tx, l, r)
 	}))
 }
@@ -235,6 +238,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		if approved {
 			r.State = Active
 			r.approvedIn(tx)
+			if err := s.freshTx(ctx, tx, r); err != nil {
+				return changes.Stays, err
+			}
 			return changes.Changes, r.within(tx)
 		}
 		return changes.Changes, nil
@@ -254,6 +260,9 @@ func (s *Service) changeTx(
 		return held, err
 	}
 	return saved(l.Modify(ctx, tx, at, func(was, r *Rule) error {
+		if r.State == Suspended && !tx.Caller.Reach.AtLeast(r.SuspendedBy) { // else it is another one
+			return ErrWider
+		}
 		var a *account
 		if draft.Account != 0 || draft.AccountNumber.Given {
 			var err error
@@ -274,6 +283,9 @@ func (s *Service) changeTx(
 			}
 		}
 		if err := s.fill(tx, of, was, r, a, draft); err != nil {
+			return err
+		}
+		if err := s.freshTx(ctx, tx, r); err != nil {
 			return err
 		}
 		r.approvedIn(tx)
@@ -320,6 +332,35 @@ func (s *Service) fill(
 		r.Minor = amount.Minor
 	}
 	s.number(r, draft)
+	return nil
+}
+
+// freshTx returns ErrWider for a rule that lets through whom a suspended one of the account does, if the caller
+// could not activate that one: whatever its amount and days are, it is that rule once more.
+func (s *Service) freshTx(ctx context.Context, tx *changes.Tx, r *Rule) error {
+	if r.State == Suspended || tx.Caller.Reach == access.OfBank {
+		return nil
+	}
+	var suspended []*Rule
+	err := tx.NewSelect().Model(&suspended).Where("pp.tenant = ?", r.Tenant).
+		Where("pp.account = ?", r.Account).Where("pp.state <> 'Deleted'").Where("pp.state = ?", Suspended).
+		Where("pp.type = ?", r.Type).Where("pp.uid <> ?", r.UID).
+		Where("pp.expiry_date IS NULL OR pp.expiry_date >= ?", today(tx)).Scan(ctx)
+	if err != nil || len(suspended) == 0 {
+		return err
+	}
+	number, err := s.keys.Open(r.BeneficiaryNumber, r.place())
+	if err != nil {
+		return fmt.Errorf("open the payee's number of rule %s: %w", r.UID, err)
+	}
+	covers := func(own, other string) bool { return own == "" || ident.Same(own, other) }
+	for _, other := range suspended {
+		if !tx.Caller.Reach.AtLeast(other.SuspendedBy) && covers(r.ACHCompanyID, other.ACHCompanyID) &&
+			covers(r.BeneficiaryBankID, other.BeneficiaryBankID) &&
+			(number == "" || s.keys.Same(other.BeneficiaryNumber, number, other.place())) {
+			return ErrWider
+		}
+	}
 	return nil
 }
 
@@ -420,6 +461,9 @@ func (s *Service) activateTx(
 			return ErrWider
 		}
 		r.State, r.SuspendedBy = Active, ""
+		if err := s.freshTx(ctx, tx, r); err != nil {
+			return err
+		}
 		if tx.Approved() {
 			r.approvedIn(tx)
 		}

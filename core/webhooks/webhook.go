@@ -107,9 +107,10 @@ func (w *Webhook) Replays() bool { return w.ReplayFrom < w.ReplayTo }
 var (
 	ErrNotFound = fault.New(fault.NotFound, "webhook.not_found", "no such webhook")
 	ErrStatus   = fault.New(fault.State, "webhook.status", "the webhook's status does not allow this")
-	// ErrByBank is returned to those outside the bank for a webhook that the bank's own people have disabled.
+	// ErrByBank is returned to those outside the bank for a webhook that the bank's own people have disabled,
+	// and for another one that leads where it does.
 	ErrByBank = fault.New(fault.State, "webhook.by_bank",
-		"the bank has disabled the webhook: its people enable it again")
+		"the bank has disabled the webhook: its people enable it again, or remove it")
 	// ErrReach is returned for a webhook that would be told more than its customer, or the caller, may see.
 	ErrReach = fault.New(fault.Invalid, "webhook.reach",
 		"is wider than what the customer, or the caller, may see").

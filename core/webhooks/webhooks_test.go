@@ -826,3 +826,34 @@ func TestWhatTheBankHasDisabledOnlyTheBankEnables(t *testing.T) {
 		t.Errorf("disabled twice: %v", err)
 	}
 }
+
+// Nor does anybody else lead another webhook where the bank wants none to lead.
+func TestWhatTheBankHasDisabledIsNotMadeAnew(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	leads := func(to string) func(*webhooks.Draft) {
+		return func(d *webhooks.Draft) { d.Target = given.Of(h.receiver.URL + to) }
+	}
+	hook, _ := h.hook(h.payer, leads("/first"))
+	other, _ := h.hook(h.payer, leads("/second"))
+	partner := h.Partner(h.partner)
+	_, err := h.Webhooks.Disable(h.Staff(), hook, changes.RequestOptions{})
+	h.must(err)
+	again := webhooks.Draft{Name: given.Of("Again"), Target: given.Of(h.receiver.URL + "/First/")}
+	_, _, made := h.Webhooks.Create(partner, h.payer.UID, again, changes.RequestOptions{})
+	_, changed := h.Webhooks.Change(partner, other, again, changes.RequestOptions{})
+	_, itself := h.Webhooks.Change(partner, hook, webhooks.Draft{Target: given.Of(h.receiver.URL + "/third")},
+		changes.RequestOptions{})
+	_, removed := h.Webhooks.Delete(partner, hook, changes.RequestOptions{})
+	for what, err := range map[string]error{
+		"made": made, "changed": changed, "leads elsewhere": itself, "removed": removed,
+	} {
+		if !errors.Is(err, webhooks.ErrByBank) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err = h.Webhooks.Delete(h.Staff(), hook, changes.RequestOptions{})
+	h.must(err)
+	_, _, err = h.Webhooks.Create(partner, h.payer.UID, again, changes.RequestOptions{})
+	h.must(err)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -253,7 +254,33 @@ func (s *Service) newTx(
 	if err == nil && there >= mostOfCustomer {
 		err = ErrMany
 	}
+	if err == nil {
+		err = w.freshTx(ctx, tx)
+	}
 	return w, err
+}
+
+// freshTx returns ErrByBank for a webhook that leads where another one of its customer does which the bank has
+// disabled, unless the bank makes it or has approved it.
+func (w *Webhook) freshTx(ctx context.Context, tx *changes.Tx) error {
+	if tx.Caller.Reach == access.OfBank || tx.Approved() {
+		return nil
+	}
+	var stopped []string
+	err := tx.NewRaw(`SELECT target FROM webhooks WHERE tenant = ? AND customer = ? AND uid <> ? AND status = ?
+		AND disabled_by_bank`, w.Tenant, w.Customer, w.UID, Disabled).Scan(ctx, &stopped)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(stopped, func(target string) bool { return place(target) == place(w.Target) }) {
+		return ErrByBank
+	}
+	return nil
+}
+
+// place is where a target leads, however it is written.
+func place(target string) string {
+	return strings.TrimRight(strings.Replace(strings.ToLower(target), ":443", "", 1), "/")
 }
 
 // settleTx carries out the decision of a second person: the webhook begins, or is removed.
@@ -289,6 +316,14 @@ func (s *Service) changeTx(
 		draft.to(now)
 		if err := now.directsTx(ctx, tx); err != nil {
 			return err
+		}
+		if now.Target != was.Target {
+			if was.keptByBank(tx) {
+				return ErrByBank
+			}
+			if err := now.freshTx(ctx, tx); err != nil {
+				return err
+			}
 		}
 		if draft.Target.Given {
 			local, err := s.localTx(ctx, tx)
@@ -346,7 +381,7 @@ func (s *Service) enableTx(
 		if now.Status, err = enabling.Take(now.Status); err != nil {
 			return err
 		}
-		if now.ByBank && tx.Caller.Reach != access.OfBank && !tx.Approved() {
+		if now.keptByBank(tx) {
 			return ErrByBank
 		}
 		now.ByBank = false
@@ -354,6 +389,11 @@ func (s *Service) enableTx(
 		now.SinceSeq, err = events.LastTx(ctx, tx.Tx, now.Tenant)
 		return err
 	}))
+}
+
+// keptByBank reports whether the bank has disabled the webhook, and the caller is not one of its own.
+func (w *Webhook) keptByBank(tx *changes.Tx) bool {
+	return w.ByBank && tx.Caller.Reach != access.OfBank && !tx.Approved()
 }
 
 // disableTx disables a webhook. It may also do so for a customer that is not active, as this only takes
@@ -460,6 +500,9 @@ func (s *Service) removeTx(
 	}
 	return saved(s.lifecycle(s.customers.HoldAnyTx, write).
 		Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
+			if now.keptByBank(tx) { // else it is made anew
+				return ErrByBank
+			}
 			now.Status, err = deleting.Take(now.Status)
 			return err
 		}))
