@@ -482,3 +482,25 @@ func TestAClockThatWasAheadPutsNothingOffForHours(t *testing.T) {
 		t.Errorf("posted again %d times by a clock that is behind", len(got))
 	}
 }
+
+// Who repeats a request hears the secret again, as long as the customer is its own.
+func TestAFormerPartnerIsNotToldTheSecretAgain(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	partner, next := h.Partner(h.partner), h.DownstreamPartner()
+	create := func() (changes.Outcome[webhooks.Saved], string) {
+		done, secret, err := h.Webhooks.Create(partner, h.payer.UID, webhooks.Draft{
+			Name: given.Of("Ledger"), Target: given.Of(h.receiver.URL),
+		}, changes.RequestOptions{IdempotencyKey: "create"})
+		h.must(err)
+		return done, secret
+	}
+	_, secret := create()
+	if done, again := create(); !done.Replayed || again != secret || secret == "" {
+		t.Errorf("its own: %q, then %q", secret, again)
+	}
+	h.Exec(`UPDATE customers SET owner = ? WHERE tenant = ? AND uid = ?`, next.UID, h.Tenant, h.payer.UID)
+	if done, again := create(); !done.Replayed || again != "" {
+		t.Errorf("when it has left: %q", again)
+	}
+}

@@ -177,14 +177,17 @@ func (s *Service) openSecrets(rows []*secret, now time.Time) (all map[UID]*secre
 	return all, failed
 }
 
-// present returns the secret that a webhook signs with, if that still has this id; "" otherwise.
-func (s *Service) present(ctx context.Context, tenant access.Tenant, of UID, id SecretID) (string, error) {
+// present returns the secret that a webhook signs with, if that still has this id and the caller sees the
+// webhook, whose customer may have left the caller since; "" otherwise.
+func (s *Service) present(ctx context.Context, caller access.Caller, of UID, id SecretID) (string, error) {
 	if id == 0 {
 		return "", nil
 	}
-	row := &secret{Tenant: tenant, ID: id}
-	err := s.db.NewSelect().Model(row).Where("ws.tenant = ?", tenant).Where("ws.id = ?", id).
-		Where("ws.webhook = ?", of).Where("ws.kind = ?", signing).Where("ws.ends_at IS NULL").Scan(ctx)
+	row := &secret{Tenant: caller.Tenant, ID: id}
+	err := s.db.NewSelect().Model(row).Where("ws.tenant = ?", caller.Tenant).Where("ws.id = ?", id).
+		Where("ws.webhook = ?", of).Where("ws.kind = ?", signing).Where("ws.ends_at IS NULL").
+		Where("EXISTS (SELECT FROM webhooks AS w WHERE w.tenant = ?0 AND w.uid = ws.webhook AND "+
+			caller.Reach.ScopeTx("w.customer")+")", caller.Tenant, caller.ScopeCustomer()).Scan(ctx)
 	if noRows(err) {
 		return "", nil
 	}

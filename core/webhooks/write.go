@@ -72,13 +72,14 @@ func (s *Service) Create(
 	if err != nil {
 		return changes.Outcome[Saved]{}, "", err
 	}
-	return s.withSecret(ctx, caller.Tenant)(
+	return s.withSecret(ctx, caller)(
 		s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options))
 }
 
-// withSecret adds the secret to the answer of the change that made it; "" if another one was made since.
+// withSecret adds the secret to the answer of the change that made it; "" if another one was made since, or
+// the caller no longer sees the webhook.
 func (s *Service) withSecret(
-	ctx context.Context, tenant access.Tenant,
+	ctx context.Context, caller access.Caller,
 ) func(changes.Outcome[Saved], error) (changes.Outcome[Saved], string, error) {
 	return func(done changes.Outcome[Saved], err error) (changes.Outcome[Saved], string, error) {
 		if err != nil {
@@ -89,7 +90,7 @@ func (s *Service) withSecret(
 		if !done.Replayed {
 			return done, clear, nil
 		}
-		clear, err = s.present(ctx, tenant, done.Result.UID, done.Result.Secret)
+		clear, err = s.present(ctx, caller, done.Result.UID, done.Result.Secret)
 		return done, clear, err
 	}
 }
@@ -120,7 +121,7 @@ func (s *Service) RotateSecret(
 	if err != nil {
 		return changes.Outcome[Saved]{}, "", err
 	}
-	return s.withSecret(ctx, caller.Tenant)(
+	return s.withSecret(ctx, caller)(
 		s.rotate.Do(ctx, caller, changes.Target{UID: uid.String()}, Rotation{overlap}, options))
 }
 
