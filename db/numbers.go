@@ -11,10 +11,11 @@ import (
 const Skipped = 300_000
 
 // SkipNumbers leaves out numbers of every sequence. In a database that was restored from a backup they were
-// given before, to things that are lost here and not out there: payments, transactions, fee tiers, messages to
-// networks, deliveries of webhooks. Who answers, returns or drops as a copy must not mean another one. Which
-// sequences others know is not asked: a number more costs nothing, one told twice does. Where the same backup was restored before, more were given after that: times says which restore of it
-// this is. url is the owner's.
+// given before, to things that are lost here and not out there: payments, transactions, fee tiers, messages
+// to networks, deliveries of webhooks. Who answers, returns or drops as a copy must not mean another one.
+// Which sequences others know is not asked: a number more costs nothing, one told twice does. Where the same
+// backup was restored before, more were given after that: times says which restore of it this is. url is the
+// owner's.
 func SkipNumbers(ctx context.Context, url string, times int64) error {
 	conn, err := asOwner(ctx, url)
 	if err != nil {

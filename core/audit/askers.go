@@ -50,8 +50,7 @@ func TouchedTx(
 	}
 	b := db.TxBatch(tx)
 	found := db.Queue(b, findingTouched, tenant, object, uids, customer, entity, theirs)
-	err = b.Send(ctx)
-	if err != nil {
+	if err := b.Send(ctx); err != nil {
 		return nil, fmt.Errorf("read what entity %d has changed: %w", entity, err)
 	}
 	for _, one := range found.Items {
@@ -61,7 +60,8 @@ func TouchedTx(
 }
 
 // ofRecord is the condition on entries that they are of what was done, asked for or approved.
-const ofRecord = "e.decision IN ('" + string(Proposed) + "', '" + string(Approved) + "', '" + string(Done) + "')"
+const ofRecord = "e.decision IN ('" + string(Proposed) + "', '" + string(Approved) + "', '" +
+	string(Done) + "')"
 
 type touchedOne struct {
 	UID string `bun:"uid"`
@@ -84,16 +84,15 @@ var findingMade = db.NewQuery[madeUser](`SELECT DISTINCT e.after ->> 'loginId' A
 	WHERE e.tenant = $1 AND e.customer = $2 AND e.object = 'user' AND e.action = 'createUser'
 	AND ` + ofRecord + ` AND e.entity IN ($2, $3) AND e.after ->> 'loginId' IS NOT NULL`)
 
-// usersOfTx returns the logins of the users of a customer whom people or programs of a legal entity have made,
-// and whom those made in turn, and so on, however long the line is.
+// usersOfTx returns the logins of the users of a customer whom people or programs of a legal entity have
+// made, and whom those made in turn, and so on, however long the line is.
 func usersOfTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, customer, entity int64,
 ) (theirs []string, err error) {
 	theirs = []string{} // not NULL
 	b := db.TxBatch(tx)
 	made := db.Queue(b, findingMade, tenant, customer, entity)
-	err = b.Send(ctx)
-	if err != nil {
+	if err := b.Send(ctx); err != nil {
 		return nil, fmt.Errorf("read whom entity %d has made users of customer %d: %w", entity, customer, err)
 	}
 	by, known := map[string][]string{}, map[string]bool{}

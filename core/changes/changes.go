@@ -143,8 +143,8 @@ func (tx *Tx) Record(ctx context.Context, done Change) error {
 	return tx.enter(ctx, recorded.Entry, *recorded.Event)
 }
 
-// RecordAll writes the audit entries of changes that are made beside that of the transaction, and their events,
-// in one statement for each table.
+// RecordAll writes the audit entries of changes that are made beside that of the transaction, and their
+// events, in one statement for each table.
 func (tx *Tx) RecordAll(ctx context.Context, all []Change) error {
 	if len(all) == 0 {
 		return nil

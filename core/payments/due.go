@@ -71,8 +71,8 @@ func turnsOf(kinds, table, ofKind, date string) string {
 	  ORDER BY next.turn, whose.number LIMIT $6::bigint) AS found`)
 }
 
-// nextDue finds payments of each kind whose day has come, and those abroad that leave by $7, of customers that
-// follow $8: all of one day leave at its beginning.
+// nextDue finds payments of each kind whose day has come, and those abroad that leave by $7, of customers
+// that follow $8: all of one day leave at its beginning.
 var nextDue = inTurns("payments", scheduledOfKind, "payment_date") + " UNION ALL " +
 	turnsOf("(SELECT '"+leaving+"', $7::timestamptz, $8::bigint)", "payments",
 		"tenant = $1 AND state = 'SCHEDULED' AND rail = 'SWIFT'", "send_at")

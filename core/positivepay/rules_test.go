@@ -637,7 +637,10 @@ func TestASuspendedRuleIsNotMadeAnew(t *testing.T) {
 		"made again":          func() error { _, err := create(by, stopped, "50.00"); return err },
 		"for a little less":   func() error { _, err := create(by, stopped, "49.99"); return err },
 		"for whoever debits":  func() error { _, err := create(by, "", "50.00"); return err },
-		"one's own activated": func() error { _, err := b.PositivePay.Activate(by, twin, changes.RequestOptions{}); return err },
+		"one's own activated": func() error {
+			_, err := b.PositivePay.Activate(by, twin, changes.RequestOptions{})
+			return err
+		},
 		"another one changed": func() error {
 			_, err := b.PositivePay.Change(by, other, positivepay.Draft{ACHCompanyID: given.Of(stopped)},
 				changes.RequestOptions{})

@@ -335,8 +335,8 @@ func (s *Service) fill(
 	return nil
 }
 
-// freshTx returns ErrWider for a rule that lets through whom a suspended one of the account does, if the caller
-// could not activate that one: whatever its amount and days are, it is that rule once more.
+// freshTx returns ErrWider for a rule that lets through whom a suspended one of the account does, if the
+// caller could not activate that one: whatever its amount and days are, it is that rule once more.
 func (s *Service) freshTx(ctx context.Context, tx *changes.Tx, r *Rule) error {
 	if r.State == Suspended || tx.Caller.Reach == access.OfBank {
 		return nil

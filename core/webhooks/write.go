@@ -261,8 +261,8 @@ func (s *Service) newTx(
 	return w, err
 }
 
-// freshTx returns ErrByBank for a webhook that leads where another one of its customer does which the bank has
-// disabled, unless the bank makes it or has approved it.
+// freshTx returns ErrByBank for a webhook that leads where another one of its customer does which the bank
+// has disabled, unless the bank makes it or has approved it.
 func (w *Webhook) freshTx(ctx context.Context, tx *changes.Tx) error {
 	if tx.Caller.Reach == access.OfBank || tx.Approved() {
 		return nil
