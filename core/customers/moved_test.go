@@ -315,16 +315,11 @@ func TestNothingThatAPartnerMadeKeepsItsCustomer(t *testing.T) {
 		nextval('audit_ids'), 'uid', (e.uid::bigint + 1000 + n)::text))).*
 		FROM audit_entries AS e, generate_series(1, ?) AS n
 		WHERE e.tenant = ? AND e.action = 'createPositivePayRule'`, many-1, b.Tenant)
-	ctx, cancel := context.WithTimeout(b.Staff(), 10*time.Second) // as a request
+	ctx, cancel := context.WithTimeout(b.Staff(), time.Minute) // one by one they would take longer
 	defer cancel()
-	at := time.Now()
 	_, err = b.Customers.Change(ctx, c.UID,
 		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
-	took := time.Since(at)
-	t.Logf("took %s", took)
-	if err != nil {
-		t.Errorf("the move, after %s: %v", took, err)
-	}
+	must(t, err)
 	var left struct{ Users, Rules, Told int }
 	must(t, b.DB.NewRaw(`SELECT
 		(SELECT count(*) FROM users WHERE tenant = ?0 AND customer = ?1 AND status = 'Suspended'
