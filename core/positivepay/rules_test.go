@@ -634,9 +634,9 @@ func TestASuspendedRuleIsNotMadeAnew(t *testing.T) {
 	suspend(by, twin)
 	suspend(b.Staff(), first)
 	for name, done := range map[string]func() error{
-		"made again":          func() error { _, err := create(by, stopped, "50.00"); return err },
-		"for a little less":   func() error { _, err := create(by, stopped, "49.99"); return err },
-		"for whoever debits":  func() error { _, err := create(by, "", "50.00"); return err },
+		"made again":         func() error { _, err := create(by, stopped, "50.00"); return err },
+		"for a little less":  func() error { _, err := create(by, stopped, "49.99"); return err },
+		"for whoever debits": func() error { _, err := create(by, "", "50.00"); return err },
 		"one's own activated": func() error {
 			_, err := b.PositivePay.Activate(by, twin, changes.RequestOptions{})
 			return err
