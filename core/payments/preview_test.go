@@ -424,11 +424,13 @@ func TestAPreviewTellsNumbersToThoseWhoMaySeeThem(t *testing.T) {
 			[]access.Permission{pays, access.ViewAccounts}, "7633.32 7633.32", "<nil> 7633.32", over,
 		},
 		{
-			[]access.Permission{pays, access.ViewCustomers}, "<nil> <nil>", "<nil> <nil>",
+			[]access.Permission{pays, access.ViewCustomers},
+			"<nil> <nil>", "<nil> <nil>",
 			over + " by 100.01 USD: 500.00 is left",
 		},
 		{
-			[]access.Permission{pays, access.ViewAccounts, access.ViewCustomers}, "7633.32 7633.32", "500.00 7633.32",
+			[]access.Permission{pays, access.ViewAccounts, access.ViewCustomers},
+			"7633.32 7633.32", "500.00 7633.32",
 			over + " by 100.01 USD: 500.00 is left",
 		},
 	} {

@@ -143,10 +143,12 @@ func TestWhatHasWaitedIsTestedAgainstTheLimitOfItsClass(t *testing.T) {
 	}
 	for code, asks := range map[string]func(*testing.T, *sender) (payments.UID, func() error){
 		"ACH_CCD_CREDIT_TRANSACTION_LIMIT": func(t *testing.T, s *sender) (payments.UID, func() error) {
+			t.Helper()
 			uid, approval := s.waits(t, s.order("60.00", economy))
 			return uid, approves(s, approval)
 		},
 		"ACH_CCD_DEBIT_TRANSACTION_LIMIT": func(t *testing.T, s *sender) (payments.UID, func() error) {
+			t.Helper()
 			out, err := s.Payments.RequestDebit(s.Staff(), s.order("60.00", economy), changes.RequestOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -154,6 +156,7 @@ func TestWhatHasWaitedIsTestedAgainstTheLimitOfItsClass(t *testing.T) {
 			return out.Result.UID, approves(s, changes.UID(out.Approval))
 		},
 		"ACH_PPD_CREDIT_TRANSACTION_LIMIT": func(t *testing.T, s *sender) (payments.UID, func() error) {
+			t.Helper()
 			s.Exec(`UPDATE customers SET access_payment_dual_approval = false WHERE tenant = ? AND uid = ?`, s.Tenant,
 				s.from.Customer)
 			s.lists(t, "Ada King")
