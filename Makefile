@@ -6,8 +6,6 @@ SHELL := /bin/bash
 # With it the build cache serves every checkout on a machine: paths on disk are no part of what is compiled.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 tool := go tool -modfile=.tools/go.mod
-# Tests wait, for PostgreSQL and for time to pass, longer than they compute.
-parallel := -parallel $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
 
 .PHONY: help
 help: ## explain the targets
@@ -19,11 +17,11 @@ run: postgresql .cache/bin/bankgraph ## build and start the bank with its own Po
 
 .PHONY: test
 test: postgresql pooler ## run all tests; check vets them (flags through T, e.g. T='-run Sweep ./core/accounts')
-	go test -vet=off -timeout 20m $(parallel) $(or $(T),./...)
+	go test -vet=off -timeout 20m $(or $(T),./...)
 
 .PHONY: race
 race: postgresql pooler ## run what shares memory with the race detector (needs a C compiler)
-	$(if $(T),go test -vet=off -race -short -timeout 20m $(parallel) $(T),.ci/race $(parallel))
+	$(if $(T),go test -vet=off -race -short -timeout 20m $(T),.ci/race)
 
 .PHONY: fuzz
 fuzz: postgresql ## try every parser with inputs that nobody thought of (for how long each through T, e.g. T=10m)

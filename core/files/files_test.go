@@ -49,6 +49,7 @@ func newFiled(t *testing.T, edits ...func(*customers.Customer)) *filed {
 func filedAt(t *testing.T, b *coretest.Bank, edits ...func(*customers.Customer)) *filed {
 	t.Helper()
 	b.Directory()
+	b.Files.WorkFor(time.Minute) // one call does all, however slow the machine is
 	c := b.Customer(edits...)
 	return &filed{b, t, c, b.Account(c, coretest.Holding(10_000_00, 0), coretest.Sends)}
 }

@@ -32,6 +32,7 @@ func newDebtor(t *testing.T, edits ...func(*accounts.Account)) *sender {
 	t.Helper()
 	b := coretest.New(t)
 	b.Directory()
+	b.Payments.TakeFilesFor(time.Minute) // one call takes all, however slow the machine is
 	c := b.Customer()
 	all := append([]func(*accounts.Account){coretest.Holding(100_000_00, 0), coretest.Sends}, edits...)
 	return &sender{b, b.Account(c, all...), b.Contact(c)}

@@ -38,6 +38,7 @@ func newSender(t *testing.T, edits ...func(*customers.Customer)) *sender {
 
 func newSenderOf(b *coretest.Bank, edits ...func(*customers.Customer)) *sender {
 	b.Directory()
+	b.Payments.TakeFilesFor(time.Minute) // one call takes all, however slow the machine is
 	c := b.Customer(edits...)
 	return &sender{b, b.Account(c, coretest.Holding(100_000_00, 0), coretest.Sends), b.Contact(c)}
 }

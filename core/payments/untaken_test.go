@@ -268,6 +268,7 @@ func TestAFileOfWhichAPartWasTakenIsTakenOnceInTheEnd(t *testing.T) {
 		b.Directory()
 		c := b.Customer()
 		s := &sender{b, b.Account(c, coretest.Holding(100_000_00, 0), coretest.Sends), b.Contact(c)}
+		s.Payments.TakeFilesFor(time.Minute) // however slow the machine is: each stop is to come
 		many := s.credits(func(b *batchOf) { b.entries = entries - 2 })
 		body := func(name string) string {
 			two := s.credits()
