@@ -343,7 +343,7 @@ func (s *Service) freshTx(ctx context.Context, tx *changes.Tx, r *Rule) error {
 	}
 	var suspended []*Rule
 	err := tx.NewSelect().Model(&suspended).Where("pp.tenant = ?", r.Tenant).
-		Where("pp.account = ?", r.Account).Where("pp.state <> 'Deleted'").Where("pp.state = ?", Suspended).
+		Where("pp.account = ?", r.Account).Where("pp.state = ?", Suspended).
 		Where("pp.type = ?", r.Type).Where("pp.uid <> ?", r.UID).
 		Where("pp.expiry_date IS NULL OR pp.expiry_date >= ?", today(tx)).Scan(ctx)
 	if err != nil || len(suspended) == 0 {
@@ -496,8 +496,7 @@ func (s *Service) leaveTx(
 ) error {
 	var all []*Rule
 	err := tx.NewSelect().Model(&all).Where("pp.tenant = ?", c.Tenant).Where("pp.customer = ?", c.UID).
-		Where("pp.state <> 'Deleted'").Where("pp.state IN (?)", bun.List([]Status{Active, Suspended})).
-		OrderExpr("pp.uid").
+		Where("pp.state IN (?)", bun.List([]Status{Active, Suspended})).OrderExpr("pp.uid").
 		For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("read the rules of customer %s: %w", c.UID, err)

@@ -215,7 +215,8 @@ func TestACustomerHasSoManyUsers(t *testing.T) {
 		first := bank.User(of, nil)
 		bank.Exec(`INSERT INTO users SELECT (jsonb_populate_record(u, jsonb_build_object(
 			'uid', md5(?2 || n::text)::uuid, 'number', nextval('user_numbers'), 'login_id', u.login_id || n))).*
-			FROM users AS u, generate_series(1, 4998) AS n WHERE u.tenant = ?0 AND u.uid = ?1`, bank.Tenant, first.UID, first.LoginID)
+			FROM users AS u, generate_series(1, 4998) AS n WHERE u.tenant = ?0 AND u.uid = ?1`,
+			bank.Tenant, first.UID, first.LoginID)
 	}
 	create := func(of *customers.Customer) error {
 		_, err := bank.Users.Create(bank.Staff(), of.UID, draft("u"+strings.ToLower(rand.Text()), bank.Role(of)),
