@@ -8282,7 +8282,7 @@ extend type Mutation {
   rotateWebhookSecret("Of which webhook." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload
   "Lets events be posted again, from now on. A webhook that the bank's own people have disabled they alone enable."
   enableWebhook("Which webhook." input: EnableWebhookInput!): EnableWebhookPayload
-  "Stops the posting of events, at once. What the bank's own people have disabled, also after somebody else did, they alone enable."
+  "Stops the posting of events, at once. What the bank's own people have disabled, also after somebody else did, they alone enable or delete, and nobody else leads a webhook of the customer there."
   disableWebhook("Which webhook." input: DisableWebhookInput!): DisableWebhookPayload
   "Deletes a webhook, with its secrets."
   deleteWebhook("Which webhook." input: DeleteWebhookInput!): DeleteWebhookPayload
