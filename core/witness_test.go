@@ -2,7 +2,6 @@ package core_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -10,88 +9,61 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"bankgraph/core/access"
 	"bankgraph/core/coretest"
 	"bankgraph/core/ledger"
-	"bankgraph/db/dbtest"
 )
 
 // witness looks at banks for a test.
 type witness struct {
-	t *testing.T
-	*asked
+	t        *testing.T
+	books    *ledger.Service
+	contents string
 }
 
-// asked is what all witnesses ask. They share a few connections, on each of which it is planned once: planning
-// takes far longer than the answers.
-type asked struct {
-	pool       *pgxpool.Pool
-	contents   string
-	invariants []invariant
-}
-
-type invariant struct{ name, query string }
-
-// sums lists the tables with sharded counters, of which the sum matters, not the number of rows.
-var sums = map[string]string{"customer_counts": "coalesce(sum(customers), 0)"}
+// weights lists the tables with sharded counters, of which the sum matters, not the number of rows.
+var weights = map[string]string{"customer_counts": "customers"}
 
 func newWitness(t *testing.T) *witness {
 	t.Helper()
-	witnessed.Do(func() { witnesses, errWitnesses = ask(coretest.New(t).Ledger, dbtest.Shared(t)) })
-	if errWitnesses != nil || witnesses == nil {
-		t.Fatalf("what witnesses ask: %v", errWitnesses)
+	witnessed.Do(func() {
+		books := coretest.New(t).Ledger
+		witnesses = &witness{books: books, contents: ask(t)}
+	})
+	if witnesses == nil {
+		t.Fatal("what witnesses ask could not be written: see the first test that failed")
 	}
-	return &witness{t, witnesses}
+	return &witness{t, witnesses.books, witnesses.contents}
 }
 
 var (
-	witnessed    sync.Once
-	witnesses    *asked
-	errWitnesses error
+	witnessed sync.Once
+	witnesses *witness
 )
 
-// ask opens connections, which end with the server of the tests, and writes what is asked over them.
-func ask(books *ledger.Service, url string) (*asked, error) {
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, err
-	}
-	config.MaxConns = 4
-	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
-	a := new(asked)
-	if a.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
-		return nil, err
-	}
-	rows, _ := a.pool.Query(context.Background(), `SELECT table_name FROM information_schema.columns
+// ask writes what witnesses ask: of each table of banks, how many rows a bank has and a hash of them.
+func ask(t *testing.T) string {
+	t.Helper()
+	rows, _ := coretest.Planned(t).Query(t.Context(), `SELECT table_name FROM information_schema.columns
 		WHERE table_schema = 'public' AND column_name = 'tenant' ORDER BY table_name`)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err == nil && len(tables) < 10 {
-		err = fmt.Errorf("found few tables: %v", tables)
-	}
-	if err != nil {
-		return nil, err
+	if err != nil || len(tables) < 10 {
+		t.Fatal(tables, err)
 	}
 	parts := make([]string, len(tables))
 	for i, name := range tables {
-		parts[i] = fmt.Sprintf(`SELECT '%s', (%s)::bigint, coalesce(md5(string_agg(x::text, ' ' ORDER BY x::text)),
-			'')
-			FROM %s AS x WHERE tenant = $1`, name, cmp.Or(sums[name], "count(*)"), name)
+		parts[i] = fmt.Sprintf("SELECT '%s' AS name, %s::bigint AS weight, x::text AS line FROM %s AS x WHERE tenant = $1",
+			name, cmp.Or(weights[name], "1"), name)
 	}
-	a.contents = strings.Join(parts, " UNION ALL ")
-	for _, one := range books.Invariants() {
-		query := strings.ReplaceAll(one.Query, "?0", "$1")
-		a.invariants = append(a.invariants, invariant{one.Name, "SELECT subject || ': ' || what FROM (" +
-			query + ") AS v"})
-	}
-	return a, nil
+	return "SELECT name, sum(weight)::bigint, sum(hashtextextended(line, 0))::text FROM (" +
+		strings.Join(parts, " UNION ALL ") + ") AS x GROUP BY name"
 }
 
 // look returns the contents of a bank's tables.
 func (w *witness) look(bank access.Tenant) sight {
 	w.t.Helper()
-	rows, _ := w.pool.Query(w.t.Context(), w.contents, bank)
+	rows, _ := coretest.Planned(w.t).Query(w.t.Context(), w.contents, bank)
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[contents])
 	if err != nil {
 		w.t.Fatal(err)
@@ -106,19 +78,12 @@ func (w *witness) look(bank access.Tenant) sight {
 // prove checks the books of a bank, as Ledger.Prove does.
 func (w *witness) prove(at string, bank access.Tenant) {
 	w.t.Helper()
-	for _, one := range w.invariants {
-		rows, _ := w.pool.Query(w.t.Context(), one.query, bank)
-		wrong, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			w.t.Fatalf("%s: %v", one.name, err)
-		}
-		for _, what := range wrong {
-			w.t.Errorf("%s: %s: %s", at, one.name, what)
-		}
+	for _, wrong := range coretest.Broken(w.t, w.books, bank) {
+		w.t.Errorf("%s: %s", at, wrong)
 	}
 }
 
-// sight is the content of a bank: of each table the number of rows and a hash of them.
+// sight is the content of a bank: of each table with rows of it their number and a hash of them.
 type sight map[string]contents
 
 type contents struct {
@@ -130,9 +95,11 @@ type contents struct {
 // since returns how many rows were added to each table.
 func (s sight) since(before sight) map[string]int {
 	more := map[string]int{}
-	for name, now := range s {
-		if now.Digest != before[name].Digest {
-			more[name] = now.Rows - before[name].Rows
+	for _, seen := range []sight{s, before} {
+		for name := range seen {
+			if now, then := s[name], before[name]; now.Digest != then.Digest {
+				more[name] = now.Rows - then.Rows
+			}
 		}
 	}
 	return more

@@ -305,18 +305,6 @@ func (b *Bank) PartnersPerson(of *customers.Customer) context.Context {
 // Nobody returns a context without a caller.
 func (b *Bank) Nobody() context.Context { return b.t.Context() }
 
-// Prove fails the test if this bank's books are wrong.
-func (b *Bank) Prove() {
-	b.t.Helper()
-	violations, err := b.Ledger.Prove(access.Operator(b.t.Context(), b.Tenant, b.Code, nil))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	for _, violation := range violations {
-		b.t.Error(violation)
-	}
-}
-
 // Line is the test's own way to the shared database, over a single connection on which faults can be
 // injected.
 type Line struct {

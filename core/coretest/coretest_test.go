@@ -3,6 +3,9 @@ package coretest_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/coretest"
 	"bankgraph/db"
@@ -60,6 +63,30 @@ func TestTheOtherBankHasATwinOfEverything(t *testing.T) {
 	}
 	bank.Prove()
 	other.Prove()
+}
+
+// Tests rely on the proof with plans of its own.
+func TestWrongBooksAreFoundAsTheBankFindsThem(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	account := bank.Account(bank.Customer())
+	if wrong := coretest.Broken(t, bank.Ledger, bank.Tenant); wrong != nil {
+		t.Error("nothing is wrong yet:", wrong)
+	}
+	for _, change := range []string{"ledger = ledger + 1", "held = held + 1"} {
+		_, err := bank.Owner().NewRaw("UPDATE balances SET "+change+" WHERE tenant = ? AND account = ?",
+			bank.Tenant, account.UID).Exec(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := bank.Ledger.Prove(access.Operator(t.Context(), bank.Tenant, bank.Code, nil))
+	if err != nil || len(want) < 3 {
+		t.Fatalf("the bank finds %v (%v)", want, err)
+	}
+	if diff := cmp.Diff(want, coretest.Broken(t, bank.Ledger, bank.Tenant)); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestTheClockStandsUntilItIsMoved(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 )
 
 // Enough finds out which permissions suffice for something, with a function that tries it: each alone, or
-// joined by "+" two that do not suffice alone; separated by bars.
+// joined by "+" two that do not suffice alone; separated by bars. Two are tried only if all that do not suffice
+// alone suffice together.
 func Enough(try func(may ...access.Permission) bool) string {
 	var enough []string
 	var lacking []access.Permission
@@ -17,6 +18,9 @@ func Enough(try func(may ...access.Permission) bool) string {
 		} else {
 			lacking = append(lacking, one)
 		}
+	}
+	if !try(lacking...) {
+		return strings.Join(enough, "|")
 	}
 	for i, one := range lacking {
 		for _, other := range lacking[i+1:] {
