@@ -6,6 +6,8 @@ SHELL := /bin/bash
 # With it the build cache serves every checkout on a machine: paths on disk are no part of what is compiled.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 tool := go tool -modfile=.tools/go.mod
+# Tests end soon and there are dozens of binaries: they collect less garbage, and are linked without symbols.
+tests := GOGC=400 go test -vet=off -ldflags=-s -timeout 20m
 
 .PHONY: help
 help: ## explain the targets
@@ -17,11 +19,11 @@ run: postgresql .cache/bin/bankgraph ## build and start the bank with its own Po
 
 .PHONY: test
 test: postgresql pooler ## run all tests; check vets them (flags through T, e.g. T='-run Sweep ./core/accounts')
-	go test -vet=off -timeout 20m $(or $(T),./...)
+	$(tests) $(or $(T),./...)
 
 .PHONY: race
 race: postgresql pooler ## run what shares memory with the race detector (needs a C compiler)
-	$(if $(T),go test -vet=off -race -short -timeout 20m $(T),.ci/race)
+	$(if $(T),$(tests) -race -short $(T),TESTS='$(tests)' .ci/race)
 
 .PHONY: fuzz
 fuzz: postgresql ## try every parser with inputs that nobody thought of (for how long each through T, e.g. T=10m)
