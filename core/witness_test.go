@@ -8,11 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"bankgraph/core/access"
 	"bankgraph/core/coretest"
 	"bankgraph/core/ledger"
+	"bankgraph/db/dbtest"
 )
 
 // witness looks at banks for a test.
@@ -45,16 +44,16 @@ var (
 // ask writes what witnesses ask: of each table of banks, how many rows a bank has and a hash of them.
 func ask(t *testing.T) string {
 	t.Helper()
-	rows, _ := coretest.Planned(t).Query(t.Context(), `SELECT table_name FROM information_schema.columns
-		WHERE table_schema = 'public' AND column_name = 'tenant' ORDER BY table_name`)
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(tables) < 10 {
-		t.Fatal(tables, err)
+	tables := dbtest.Planned[struct{ Name string }](t, []string{`
+		SELECT table_name FROM information_schema.columns
+		WHERE table_schema = 'public' AND column_name = 'tenant' ORDER BY table_name`})[0]
+	if len(tables) < 10 {
+		t.Fatal("found few tables:", tables)
 	}
 	parts := make([]string, len(tables))
-	for i, name := range tables {
-		parts[i] = fmt.Sprintf("SELECT '%s' AS name, %s::bigint AS weight, x::text AS line FROM %s AS x WHERE tenant = $1",
-			name, cmp.Or(weights[name], "1"), name)
+	for i, table := range tables {
+		parts[i] = fmt.Sprintf(`SELECT '%s' AS name, %s::bigint AS weight, x::text AS line
+			FROM %[1]s AS x WHERE tenant = $1`, table.Name, cmp.Or(weights[table.Name], "1"))
 	}
 	return "SELECT name, sum(weight)::bigint, sum(hashtextextended(line, 0))::text FROM (" +
 		strings.Join(parts, " UNION ALL ") + ") AS x GROUP BY name"
@@ -63,13 +62,8 @@ func ask(t *testing.T) string {
 // look returns the contents of a bank's tables.
 func (w *witness) look(bank access.Tenant) sight {
 	w.t.Helper()
-	rows, _ := coretest.Planned(w.t).Query(w.t.Context(), w.contents, bank)
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[contents])
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	seen := sight{}
-	for _, c := range all {
+	for _, c := range dbtest.Planned[contents](w.t, []string{w.contents}, bank)[0] {
 		seen[c.Name] = c
 	}
 	return seen
