@@ -109,15 +109,15 @@ type FileSearch struct {
 }
 
 var (
-	finding, listing db.QueryCache[BulkFile]
-	counting         db.QueryCache[db.Count]
-	identity         = db.ColumnsOf[BulkFile]("UID", "Customer", "Version")
+	finding  db.QueryCache[BulkFile]
+	counting db.QueryCache[db.Count]
+	identity = db.ColumnsOf[BulkFile]("UID", "Customer", "Version")
 )
 
 type queryKey struct {
-	want         db.Columns
-	reach        access.Reach
-	where, order string
+	want  db.Columns
+	reach access.Reach
+	where string
 }
 
 func selecting(want db.Columns) *bun.SelectQuery {
@@ -196,43 +196,18 @@ func (by FileSearch) list(caller access.Caller, p *db.Params) access.List {
 	return l
 }
 
+var lists = access.Lists[BulkFile]{Needs: access.ViewFiles, Select: selecting}
+
 // List reads a window of the files that the caller may see and a search finds, newest first.
 func (s *Service) List(
 	ctx context.Context, b *db.Batch, by FileSearch, want db.Columns, w page.Window,
 ) *db.Rows[BulkFile] {
-	caller, err := access.Require(ctx, access.ViewFiles)
-	if err != nil {
-		return db.RefuseRows[BulkFile](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	list := by.list(caller, &p)
-	list.Most, list.Newest = "$3::bigint + $4::bigint", !w.Backward
-	order, compare := "bf.uid DESC", " < "
-	if w.Backward {
-		order, compare = "bf.uid", " > "
-	}
-	if w.Cursor.UID != 0 {
-		list.After = "bf.uid" + compare + p.Add(w.Cursor.UID)
-	}
-	where := list.Conditions(caller.Reach)
-	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
-		return where.On(selecting(want).Where("bf.tenant = $1")).OrderExpr(order).String() +
-			" LIMIT $3::bigint OFFSET $4::bigint"
-	})
-	return db.Queue(b, text, p...)
+	return lists.Page(ctx, b, by.list, want, w)
 }
 
 // CountUpTo counts the files that a search finds, up to most; 0 means no bound.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by FileSearch, most int64) *db.Rows[db.Count] {
-	caller, err := access.Require(ctx, access.ViewFiles)
-	if err != nil {
-		return db.RefuseRows[db.Count](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	list := by.list(caller, &p)
-	list.Most = p.Up(most)
-	text := list.Count(caller.Reach)
-	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
+	return lists.Count(ctx, b, by.list, most)
 }
 
 // sameName reports whether two names of files are the same. Spaces around them and letter case do not count.

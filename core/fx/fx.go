@@ -57,16 +57,13 @@ func New(
 type queryKey struct {
 	want  db.Columns
 	reach access.Reach
-	where string
-	order string
 }
 
 var (
-	findingQuotes          db.QueryCache[Quote]
-	findingTrades, listing db.QueryCache[Trade]
-	counting               db.QueryCache[db.Count]
-	quoteIdentity          = db.ColumnsOf[Quote]("UID", "Customer", "Sell", "Buy")
-	tradeIdentity          = db.ColumnsOf[Trade]("UID", "Customer", "Sell", "Buy")
+	findingQuotes db.QueryCache[Quote]
+	findingTrades db.QueryCache[Trade]
+	quoteIdentity = db.ColumnsOf[Quote]("UID", "Customer", "Sell", "Buy")
+	tradeIdentity = db.ColumnsOf[Trade]("UID", "Customer", "Sell", "Buy")
 )
 
 func selecting(want db.Columns) *bun.SelectQuery {
@@ -185,41 +182,16 @@ func (by Search) list(caller access.Caller, p *db.Params) access.List {
 	return l
 }
 
+var lists = access.Lists[Trade]{Needs: access.ViewTrades, Select: selecting}
+
 // List reads a window of the trades that the caller may see and a search finds, newest first.
 func (s *Service) List(
 	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
 ) *db.Rows[Trade] {
-	caller, err := access.Require(ctx, access.ViewTrades)
-	if err != nil {
-		return db.RefuseRows[Trade](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	list := by.list(caller, &p)
-	list.Most, list.Newest = "$3::bigint + $4::bigint", !w.Backward
-	order, compare := "ft.uid DESC", " < "
-	if w.Backward {
-		order, compare = "ft.uid", " > "
-	}
-	if w.Cursor.UID != 0 {
-		list.After = "ft.uid" + compare + p.Add(w.Cursor.UID)
-	}
-	where := list.Conditions(caller.Reach)
-	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
-		return where.On(selecting(want).Where("ft.tenant = $1")).OrderExpr(order).String() +
-			" LIMIT $3::bigint OFFSET $4::bigint"
-	})
-	return db.Queue(b, text, p...)
+	return lists.Page(ctx, b, by.list, want, w)
 }
 
 // Count counts the trades that a search finds, up to most; 0 means no bound.
 func (s *Service) Count(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
-	caller, err := access.Require(ctx, access.ViewTrades)
-	if err != nil {
-		return db.RefuseRows[db.Count](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	list := by.list(caller, &p)
-	list.Most = p.Up(most)
-	text := list.Count(caller.Reach)
-	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
+	return lists.Count(ctx, b, by.list, most)
 }

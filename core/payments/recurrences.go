@@ -20,9 +20,8 @@ type RecurrenceSearch struct {
 }
 
 var (
-	findingSeries, listingSeries db.QueryCache[Recurrence]
-	countingSeries               db.QueryCache[db.Count]
-	identityOfSeries             = db.ColumnsOf[Recurrence]("UID", "Customer", "Currency")
+	findingSeries    db.QueryCache[Recurrence]
+	identityOfSeries = db.ColumnsOf[Recurrence]("UID", "Customer", "Currency")
 )
 
 func selectingSeries(want db.Columns) *bun.SelectQuery {
@@ -90,43 +89,18 @@ func (by RecurrenceSearch) list(caller access.Caller, p *db.Params) access.List 
 	return l
 }
 
+var listsOfSeries = access.Lists[Recurrence]{Needs: access.ViewPayments, Select: selectingSeries}
+
 // ListRecurrences reads a window of the series that the caller may see and a search finds, newest first.
 func (s *Service) ListRecurrences(
 	ctx context.Context, b *db.Batch, by RecurrenceSearch, want db.Columns, w page.Window,
 ) *db.Rows[Recurrence] {
-	caller, err := access.Require(ctx, access.ViewPayments)
-	if err != nil {
-		return db.RefuseRows[Recurrence](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	list := by.list(caller, &p)
-	list.Most, list.Newest = "$3::bigint + $4::bigint", !w.Backward
-	order, compare := "rec.uid DESC", " < "
-	if w.Backward {
-		order, compare = "rec.uid", " > "
-	}
-	if w.Cursor.UID != 0 {
-		list.After = "rec.uid" + compare + p.Add(w.Cursor.UID)
-	}
-	where := list.Conditions(caller.Reach)
-	text := listingSeries.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
-		return where.On(selectingSeries(want).Where("rec.tenant = $1")).OrderExpr(order).String() +
-			" LIMIT $3::bigint OFFSET $4::bigint"
-	})
-	return db.Queue(b, text, p...)
+	return listsOfSeries.Page(ctx, b, by.list, want, w)
 }
 
 // CountRecurrences counts the series that a search finds, up to most; 0 means no bound.
 func (s *Service) CountRecurrences(
 	ctx context.Context, b *db.Batch, by RecurrenceSearch, most int64,
 ) *db.Rows[db.Count] {
-	caller, err := access.Require(ctx, access.ViewPayments)
-	if err != nil {
-		return db.RefuseRows[db.Count](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	list := by.list(caller, &p)
-	list.Most = p.Up(most)
-	text := list.Count(caller.Reach)
-	return db.Queue(b, countingSeries.Get(text, func() string { return text }), p...)
+	return listsOfSeries.Count(ctx, b, by.list, most)
 }

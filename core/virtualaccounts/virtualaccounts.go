@@ -84,9 +84,9 @@ type queryKey struct {
 }
 
 var (
-	finding, listing, children db.QueryCache[VirtualAccount]
-	showing                    db.QueryCache[Shown]
-	counting, countingChildren db.QueryCache[db.Count]
+	finding, children db.QueryCache[VirtualAccount]
+	showing           db.QueryCache[Shown]
+	countingChildren  db.QueryCache[db.Count]
 )
 
 // FindMany reads virtual accounts by UID. Those of customers that the caller may not see are absent.
@@ -172,46 +172,23 @@ func (s *Service) CountOfAccounts(
 	return db.QueueMany(b, text, func(n *db.Count) accounts.UID { return accounts.UID(n.Of) }, p...)
 }
 
+var lists = access.Lists[VirtualAccount]{Needs: access.ViewAccounts, Select: selecting}
+
+// searched returns the list of what a search finds.
+func (s *Service) searched(by Search) access.Search {
+	return func(caller access.Caller, p *db.Params) access.List { return by.list(s, caller, p) }
+}
+
 // List reads a window of the virtual accounts that the caller may see and a search finds, in order of UID.
 func (s *Service) List(
 	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
 ) *db.Rows[VirtualAccount] {
-	caller, err := access.Require(ctx, access.ViewAccounts)
-	if err != nil {
-		return db.RefuseRows[VirtualAccount](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	list := by.list(s, caller, &p)
-	list.Most, list.Newest = "$3::bigint + $4::bigint", w.Backward
-	order, compare := "va.uid", " > "
-	if w.Backward {
-		order, compare = "va.uid DESC", " < "
-	}
-	if w.Cursor.UID != 0 {
-		list.After = "va.uid" + compare + p.Add(w.Cursor.UID)
-	}
-	where := list.Conditions(caller.Reach)
-	text := listing.Get(queryKey{
-		want: want, reach: caller.Reach, where: where.Key(),
-		order: order,
-	}, func() string {
-		return where.On(selecting(want).Where("va.tenant = $1")).OrderExpr(order).String() +
-			" LIMIT $3::bigint OFFSET $4::bigint"
-	})
-	return db.Queue(b, text, p...)
+	return lists.Page(ctx, b, s.searched(by), want, w)
 }
 
 // CountUpTo counts the virtual accounts that a search finds, up to most; 0 means no bound.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
-	caller, err := access.Require(ctx, access.ViewAccounts)
-	if err != nil {
-		return db.RefuseRows[db.Count](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	list := by.list(s, caller, &p)
-	list.Most = p.Up(most)
-	text := list.Count(caller.Reach)
-	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
+	return lists.Count(ctx, b, s.searched(by), most)
 }
 
 // Shown is a virtual account with what the records of its customer and its master account say.

@@ -164,15 +164,13 @@ type Search struct {
 }
 
 var (
-	finding, listing db.QueryCache[Waterfall]
-	counting         db.QueryCache[db.Count]
-	identity         = db.ColumnsOf[Waterfall]("UID", "Customer", "Version")
+	finding  db.QueryCache[Waterfall]
+	identity = db.ColumnsOf[Waterfall]("UID", "Customer", "Version")
 )
 
 type queryKey struct {
-	want         db.Columns
-	reach        access.Reach
-	where, order string
+	want  db.Columns
+	reach access.Reach
 }
 
 func selecting(want db.Columns) *bun.SelectQuery {
@@ -217,41 +215,16 @@ func (by Search) list(caller access.Caller, p *db.Params) access.List {
 	}
 }
 
+var lists = access.Lists[Waterfall]{Needs: access.ViewPayments, Select: selecting}
+
 // List reads a window of the batches that the caller may see and a search finds, newest first.
 func (s *Service) List(
 	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
 ) *db.Rows[Waterfall] {
-	caller, err := access.Require(ctx, access.ViewPayments)
-	if err != nil {
-		return db.RefuseRows[Waterfall](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	list := by.list(caller, &p)
-	list.Most, list.Newest = "$3::bigint + $4::bigint", !w.Backward
-	order, compare := "wf.uid DESC", " < "
-	if w.Backward {
-		order, compare = "wf.uid", " > "
-	}
-	if w.Cursor.UID != 0 {
-		list.After = "wf.uid" + compare + p.Add(w.Cursor.UID)
-	}
-	where := list.Conditions(caller.Reach)
-	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
-		return where.On(selecting(want).Where("wf.tenant = $1")).OrderExpr(order).String() +
-			" LIMIT $3::bigint OFFSET $4::bigint"
-	})
-	return db.Queue(b, text, p...)
+	return lists.Page(ctx, b, by.list, want, w)
 }
 
 // CountUpTo counts the batches that a search finds, up to most; 0 means no bound.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
-	caller, err := access.Require(ctx, access.ViewPayments)
-	if err != nil {
-		return db.RefuseRows[db.Count](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	list := by.list(caller, &p)
-	list.Most = p.Up(most)
-	text := list.Count(caller.Reach)
-	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
+	return lists.Count(ctx, b, by.list, most)
 }

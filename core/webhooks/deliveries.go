@@ -118,7 +118,7 @@ func deliveriesOf[K ~int64](
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
 	window := db.WindowOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, !w.Backward)
 	where := by.where(&p)
-	asked := deliveriesKey{queryKey{want, caller.Reach, where.Key(), ""}, parent, window, ""}
+	asked := deliveriesKey{queryKey{want, caller.Reach, where.Key()}, parent, window, ""}
 	text := listingDeliveries.Get(asked, func() string {
 		return window.Text(where.On(selectingDeliveries(caller.Reach, want)),
 			func(string) string { return "true" }, parent, "wd.uid")

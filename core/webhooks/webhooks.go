@@ -85,9 +85,9 @@ func selecting(want db.Columns) *bun.SelectQuery {
 
 // queryKey is what the SQL of a read depends on.
 type queryKey struct {
-	want         db.Columns
-	reach        access.Reach
-	where, order string
+	want  db.Columns
+	reach access.Reach
+	where string
 }
 
 // Search narrows a list of webhooks.
@@ -96,10 +96,7 @@ type Search struct {
 	Status   []Status // nil for any
 }
 
-var (
-	finding, listing db.QueryCache[Webhook]
-	counting         db.QueryCache[db.Count]
-)
+var finding db.QueryCache[Webhook]
 
 // FindMany reads webhooks by UID. Those of customers that the caller may not see, and deleted ones, are
 // absent.
@@ -143,41 +140,16 @@ func (by Search) list(caller access.Caller, p *db.Params) access.List {
 	return l
 }
 
+var lists = access.Lists[Webhook]{Needs: access.ViewWebhooks, Select: selecting}
+
 // List reads a window of the webhooks that the caller may see, in order of UID.
 func (s *Service) List(
 	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
 ) *db.Rows[Webhook] {
-	caller, err := access.Require(ctx, access.ViewWebhooks)
-	if err != nil {
-		return db.RefuseRows[Webhook](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	list := by.list(caller, &p)
-	list.Most, list.Newest = "$3::bigint + $4::bigint", w.Backward
-	order, compare := "w.uid", " > "
-	if w.Backward {
-		order, compare = "w.uid DESC", " < "
-	}
-	if w.Cursor.UID != 0 {
-		list.After = "w.uid" + compare + p.Add(w.Cursor.UID)
-	}
-	where := list.Conditions(caller.Reach)
-	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
-		return where.On(selecting(want).Where("w.tenant = $1")).OrderExpr(order).String() +
-			" LIMIT $3::bigint OFFSET $4::bigint"
-	})
-	return db.Queue(b, text, p...)
+	return lists.Page(ctx, b, by.list, want, w)
 }
 
 // CountUpTo counts the webhooks that a search finds, up to most; 0 means no bound.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
-	caller, err := access.Require(ctx, access.ViewWebhooks)
-	if err != nil {
-		return db.RefuseRows[db.Count](err)
-	}
-	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	list := by.list(caller, &p)
-	list.Most = p.Up(most)
-	text := list.Count(caller.Reach)
-	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
+	return lists.Count(ctx, b, by.list, most)
 }
