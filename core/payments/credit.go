@@ -101,18 +101,18 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 		first = nil
 	}
 	k := in.known(a)
-	other := in.elsewhere(a, k)
+	other := in.elsewhere(a)
 	again := first != nil && first.equals(k) && !of.brings
 	var why string
 	switch {
-	case first == nil && other != nil:
+	case first == nil && other != nil && other.equals(k):
 		row.Code = other.Code
 	case again: // it counts once, and gets the same answer
 		row.Payment, row.Code = first.Payment, first.Code
 		if why = reasonIn(first.Code); first.Payment != 0 {
 			why = ""
 		}
-	case first != nil, a.twice:
+	case first != nil, other != nil, a.twice:
 		why = "AM05"
 	default:
 		row.Transaction = at.id
@@ -141,15 +141,15 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 // asking are the networks over which other banks ask for payments.
 var asking = []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire}
 
-// elsewhere returns the same request for payment, by its UETR, that has come over another network and waits,
-// or was decided on; nil if there is none. It would be paid twice.
-func (in *intake) elsewhere(a *incoming, as *known) *known {
+// elsewhere returns the request for payment of the same UETR that has come over another network and waits, or
+// was decided on; nil if there is none. It would be paid twice.
+func (in *intake) elsewhere(a *incoming) *known {
 	if a.request == nil || a.request.UETR == "" {
 		return nil
 	}
 	for _, over := range asking {
 		k := in.firsts[place{over, In, a.transaction(), ""}]
-		if over != a.over && k != nil && k.Payment != 0 && k.equals(as) {
+		if over != a.over && k != nil && k.Payment != 0 {
 			return k
 		}
 	}

@@ -47,6 +47,24 @@ func (s *sender) asks(t *testing.T, over rails.Rail, edits ...func(*sandbox.Requ
 	return 0
 }
 
+// request is the request of a customer of another bank for a payment of the account, in the message n. It has
+// the same ids in each.
+func (s *sender) request(
+	over rails.Rail, n int, edits ...func(*iso20022.PaymentRequest),
+) *iso20022.PaymentRequest {
+	r := &iso20022.PaymentRequest{
+		Group: s.group(over, n), RequestID: "R-77", InstructionID: "I-77", EndToEndID: "INV-77",
+		UETR: "00000000-0000-4000-8000-000000000077", ExecutionDate: day(0), Amount: money.Of(25_00, "USD"),
+		DebtorAgent: ours, CreditorAgent: theirs,
+		Debtor:   iso20022.Party{Name: "Somebody", Account: coretest.AccountNumber(s.from.UID)},
+		Creditor: iso20022.Party{Name: "Harbor Chandlery", Account: "5550007777"},
+	}
+	for _, edit := range edits {
+		edit(r)
+	}
+	return r
+}
+
 // met returns the payment by which a request was met, and fails the test if there is none.
 func (s *sender) met(t *testing.T, request payments.UID) *payments.Shown {
 	t.Helper()
@@ -481,15 +499,8 @@ func TestARequestOfAFarYearStopsNothing(t *testing.T) {
 		t.Run(string(over), func(t *testing.T) {
 			t.Parallel()
 			s := newDebtor(t)
-			far := &iso20022.PaymentRequest{
-				Group: s.group(over, 1), RequestID: "R1", InstructionID: "I1", EndToEndID: "INV-77",
-				UETR: "00000000-0000-4000-8000-000000000077", ExecutionDate: s.Now(), Amount: money.Of(25_00, "USD"),
-				DebtorAgent: ours, CreditorAgent: theirs,
-				Debtor:   iso20022.Party{Name: "Somebody", Account: coretest.AccountNumber(s.from.UID)},
-				Creditor: iso20022.Party{Name: "Harbor Chandlery", Account: "5550007777"},
-			}
 			var body bytes.Buffer
-			if err := iso20022.Write(&body, payments.Profiles[over], far); err != nil {
+			if err := iso20022.Write(&body, payments.Profiles[over], s.request(over, 1)); err != nil {
 				t.Fatal(err)
 			}
 			day := regexp.MustCompile(`<ReqdExctnDt>(<Dt>)?[0-9-]+`)
@@ -515,13 +526,7 @@ func TestARequestOverTwoNetworksIsPaidOnce(t *testing.T) {
 	s.requestRule(positivepay.Instant)
 	ask := func(over rails.Rail, n int, uetr string) {
 		t.Helper()
-		s.deliver(t, over, &iso20022.PaymentRequest{
-			Group: s.group(over, n), RequestID: "R-77", InstructionID: "I-77", EndToEndID: "INV-77", UETR: uetr,
-			ExecutionDate: coretest.Start.Truncate(24 * time.Hour), Amount: money.Of(25_00, "USD"), DebtorAgent: ours,
-			CreditorAgent: theirs,
-			Debtor:        iso20022.Party{Name: "Somebody", Account: coretest.AccountNumber(s.from.UID)},
-			Creditor:      iso20022.Party{Name: "Harbor Chandlery", Account: "5550007777"},
-		})
+		s.deliver(t, over, s.request(over, n, func(r *iso20022.PaymentRequest) { r.UETR = uetr }))
 		for range 2 {
 			s.Clock.Advance(time.Minute)
 			s.run(t)
@@ -537,4 +542,37 @@ func TestARequestOverTwoNetworksIsPaidOnce(t *testing.T) {
 	ask(rails.RTP, 3, other)
 	s.has(t, 99_950_00, 0)
 	s.Prove()
+}
+
+// Who uses the name of a request again, for another amount or of another account, hears so, over whatever
+// network it comes.
+func TestARequestThatDiffersOverAnotherNetworkIsNotPaidBesideTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, again := range requesting {
+		for what, edit := range map[string]func(s *sender, r *iso20022.PaymentRequest){
+			"amount": func(_ *sender, r *iso20022.PaymentRequest) { r.Amount = money.Of(26_00, "USD") },
+			"account": func(s *sender, r *iso20022.PaymentRequest) {
+				of := s.Account(s.Customer(), coretest.Holding(100_00, 0), coretest.Sends)
+				r.Debtor.Account = coretest.AccountNumber(of.UID)
+			},
+		} {
+			t.Run(string(again)+" another "+what, func(t *testing.T) {
+				t.Parallel()
+				s := newDebtor(t, positive)
+				s.requestRule(positivepay.Instant)
+				s.deliver(t, rails.FedNow, s.request(rails.FedNow, 1))
+				s.run(t)
+				s.run(t)
+				s.deliver(t, again, s.request(again, 2, func(r *iso20022.PaymentRequest) { edit(s, r) }))
+				s.run(t)
+				s.run(t)
+				got := s.sent(t)
+				if strings.Count(got, "pacs.008") != 1 || !strings.HasSuffix(got, "pain.014 RJCT AM05") {
+					t.Errorf("sent %q", got)
+				}
+				s.has(t, 99_975_00, 0)
+				s.Prove()
+			})
+		}
+	}
 }
