@@ -87,10 +87,21 @@ func (f *facts) unpayable(s *Service, a *incoming, now time.Time) string {
 	r := a.request
 	of := f.parties[f.numbered(s, r.Debtor.Account)]
 	why := f.refusal(approach{a.over, r.Amount, r.DebtorAgent, of, nil, (*party).mayBeAsked})
-	if why == "" && !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt) {
+	if _, until := lasts(a.over, r); why == "" && !now.Before(until) {
 		why = tooLate
 	}
 	return why
+}
+
+// lasts returns the last day on which a request of another bank may be paid, and the moment at which that is
+// over. One that names no time for it ends as late as its network lets it, a drawdown with its day; that it
+// comes late gives it no more time.
+func lasts(over rails.Rail, r *iso20022.PaymentRequest) (last, until time.Time) {
+	if !r.ExpiresAt.IsZero() {
+		return ledger.Day(r.ExpiresAt.Add(-time.Second).In(calendar.Zone())), r.ExpiresAt
+	}
+	last = lastDay(over, r.ExecutionDate)
+	return last, (&Request{Expires: last}).over()
 }
 
 // mayBeAsked reports whether an account may be asked for payments over a network.
@@ -122,16 +133,12 @@ func (in *intake) ask(a *incoming) *Payment {
 		UETR: r.UETR,
 	}
 	p.details.Number = in.s.keys.Seal(r.Creditor.Account, p.details.place())
-	d := &demand{PaymentRequest: r, payment: p, until: r.ExpiresAt}
+	d := &demand{PaymentRequest: r, payment: p}
 	d.terms = &Request{
 		Tenant: p.Tenant, Payment: p.UID, On: r.ExecutionDate, Modifiable: r.Modifiable, Early: r.Early,
 		Guaranteed: r.Guaranteed,
 	}
-	if d.terms.Expires = lastDay(a.over, on); d.until.IsZero() {
-		d.until = d.terms.over()
-	} else {
-		d.terms.Expires = ledger.Day(d.until.Add(-time.Second).In(calendar.Zone()))
-	}
+	d.terms.Expires, d.until = lasts(a.over, r)
 	kind := positivepay.Instant
 	if a.over == rails.Fedwire {
 		kind = positivepay.Fedwire
@@ -287,8 +294,7 @@ func (d *demand) amount(p *Payment, accepted string) (money.Amount, error) {
 	return amount, nil
 }
 
-// over reports whether a request has expired. One that names no time for it ends as late as its network lets
-// it, a drawdown with its day.
+// over reports whether a request has expired.
 func (d *demand) over(now time.Time) bool {
 	until := d.ExpiresAt
 	if until.IsZero() {

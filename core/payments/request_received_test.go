@@ -576,3 +576,41 @@ func TestARequestThatDiffersOverAnotherNetworkIsNotPaidBesideTheFirst(t *testing
 		}
 	}
 }
+
+// A request that comes late, as after an outage, has no more time by that: who asked has asked anew.
+func TestARequestWhoseTimeIsOverWhenItComesIsRefused(t *testing.T) {
+	t.Parallel()
+	for over, days := range map[rails.Rail]struct {
+		last int // how many days ago the day of a request is that can still be paid
+		kind positivepay.Type
+	}{
+		rails.FedNow:  {365, positivepay.Instant},
+		rails.RTP:     {30, positivepay.Instant},
+		rails.Fedwire: {0, positivepay.Fedwire},
+	} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t, positive)
+			s.requestRule(days.kind)
+			ago := func(n, days int) *iso20022.PaymentRequest {
+				return s.request(over, n, func(r *iso20022.PaymentRequest) {
+					r.ExecutionDate, r.UETR = day(-days), fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
+				})
+			}
+			s.deliver(t, over, ago(1, days.last+1))
+			if uid := s.newest(t); uid != 0 {
+				t.Errorf("taken: %s until %s", s.life(t, uid), s.requestOf(t, uid).Expires.Format(time.DateOnly))
+			}
+			if got := s.sent(t); got != "pain.014 RJCT TM01" {
+				t.Errorf("sent %q", got)
+			}
+			s.deliver(t, over, ago(2, days.last))
+			s.run(t)
+			if got := s.requestOf(t, s.newest(t)); got == nil || !got.Expires.Equal(day(0)) {
+				t.Errorf("its last day is today: %+v", got)
+			}
+			s.has(t, 99_975_00, 0)
+			s.Prove()
+		})
+	}
+}
