@@ -219,6 +219,7 @@ func (s *Service) sendAllTx(
 	b := db.TxBatch(tx)
 	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, caller.Tenant, uids)
 	asks := db.Queue(b, readingRequests, caller.Tenant, uids)
+	paying := db.Queue(b, payingRequests, caller.Tenant, uids)
 	ids := db.Queue(b, takingMessageIDs, len(queued))
 	if err := b.Send(ctx); err != nil {
 		return 0, nil, err
@@ -238,13 +239,16 @@ func (s *Service) sendAllTx(
 		requests[r.Payment] = r
 	}
 	out := &sending{s: s, f: f, caller: caller, now: now, left: left}
-	var late []*Payment
+	pays, credits := map[UID]bool{}, []*Payment{}
+	for _, credit := range paying.Items {
+		pays[credit.UID] = true
+	}
 	for _, p := range queued {
-		if left == "" && !p.Asks() && p.late(now) {
-			late = append(late, p)
+		if left == "" && pays[p.UID] {
+			credits = append(credits, p)
 		}
 	}
-	if f.paid, err = s.paidByTx(ctx, tx, caller.Tenant, late); err != nil {
+	if f.paid, err = s.paidByTx(ctx, tx, caller.Tenant, credits); err != nil {
 		return 0, nil, err
 	}
 	for i, p := range queued {
@@ -281,19 +285,23 @@ type sending struct {
 }
 
 // send sends a payment, by a message with this id or in the next file of ACH. One that is too late for its
-// day is planned anew, unless what another bank has asked for ends before; a request that is too late for its
-// last day expires. One whose other side has become an account of this bank since is not sent, nor one whose
-// customer has an address now that the network does not take.
+// day is planned anew. One that pays a request of another bank is not sent after the end of that, nor planned
+// for a day after it; a request that is too late for its last day expires. One whose other side has become an
+// account of this bank since is not sent, nor one whose customer has an address now that the network does not
+// take.
 func (out *sending) send(p *Payment, id MessageID) error {
 	was, before := *p, out.left != ""
 	if why := out.f.stillElsewhere(out.s, p); why != nil && !before {
 		return out.stop(&was, p, why)
 	}
-	if !before && p.late(out.now) {
+	late := !before && p.late(out.now)
+	if late {
 		p.postpone(out.f.limits, out.now)
-		if out.f.paid[p.UID].tooLateBy(p, out.now) {
-			return out.stop(&was, p, ErrRequestOver)
-		}
+	}
+	switch {
+	case !before && out.f.paid[p.UID].tooLateBy(p, out.now):
+		return out.stop(&was, p, ErrRequestOver)
+	case late:
 		out.enter(&was, p, Queued, "postponePayment", missed(p.Rail)+" for "+was.Date.Format(time.DateOnly))
 		return nil
 	}

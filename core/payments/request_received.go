@@ -233,6 +233,10 @@ func (s *Service) beforeExpiryTx(ctx context.Context, tx *changes.Tx, credit *Pa
 	return err
 }
 
+// payingRequests reads which of the payments $2 pay a request.
+var payingRequests = db.NewQuery[found](`SELECT r.credit AS uid FROM payment_requests AS r
+	WHERE r.tenant = $1 AND r.credit = ANY($2::bigint[])`)
+
 // paidByTx returns the requests of other banks that payments are to pay, by the payments.
 func (s *Service) paidByTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, credits []*Payment,

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
 	"bankgraph/core/sandbox"
 )
 
@@ -320,6 +321,42 @@ func TestWhatAnotherBankAsksForIsPaidInItsTimeOrNotAtAll(t *testing.T) {
 			}
 			s.has(t, has, 0)
 		})
+	}
+}
+
+// The time of a request may be over before its day is. A payment of it that could not leave until then does
+// not leave, and gives its money back.
+func TestNothingPaysARequestAfterItsLastMoment(t *testing.T) {
+	t.Parallel()
+	for _, over := range []rails.Rail{rails.FedNow, rails.RTP} {
+		for name, suspended := range map[string]bool{
+			"the workers stood still": false, "the account was suspended": true,
+		} {
+			t.Run(string(over)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				s := newDebtor(t)
+				s.deliver(t, over, s.request(over, 1, func(r *iso20022.PaymentRequest) {
+					r.ExpiresAt = s.Clock.Now().Add(time.Hour)
+				}))
+				uid := s.newest(t)
+				err := s.approve(s.Checker(), uid)
+				if suspended && err == nil {
+					_, err = s.Accounts.Suspend(s.Staff(), s.from.Customer, s.from.UID, changes.RequestOptions{})
+					s.run(t)
+				}
+				s.Clock.Advance(time.Hour)
+				if suspended && err == nil {
+					_, err = s.Accounts.Activate(s.Staff(), s.from.Customer, s.from.UID, changes.RequestOptions{})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.run(t)
+				s.lived(t, s.met(t, uid).UID, "QUEUED INVALID")
+				s.has(t, 100_000_00, 0)
+				s.Prove()
+			})
+		}
 	}
 }
 
