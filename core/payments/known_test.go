@@ -57,6 +57,24 @@ func TestTwoPartsOfAReturnUnderOneIDBothCount(t *testing.T) {
 	}
 }
 
+// recalls is another bank's request for the money of its credit, in the message n.
+func (s *sender) recalls(
+	over rails.Rail, n int, name string, c *iso20022.CreditTransfer,
+) *iso20022.Recall {
+	return &iso20022.Recall{
+		Group: s.group(over, n), CaseID: name, OriginalAmount: c.Amount, OriginalDate: c.SettlementDate,
+		Original: ofCredit(c), Reason: iso20022.Reason{Code: "FRAD"}, Sender: theirs, Receiver: ours,
+	}
+}
+
+// ofCredit names a credit as a message about it does.
+func ofCredit(c *iso20022.CreditTransfer) iso20022.Original {
+	return iso20022.Original{
+		MessageID: c.ID, Type: c.Type(), CreatedAt: c.CreatedAt, InstructionID: c.InstructionID,
+		EndToEndID: c.EndToEndID, TransactionID: c.TransactionID, UETR: c.UETR,
+	}
+}
+
 // Two requests for the money of two credits are two, whatever their bank calls them.
 func TestTwoRecallsUnderOneIDAreBothHeard(t *testing.T) {
 	t.Parallel()
@@ -70,14 +88,7 @@ func TestTwoRecallsUnderOneIDAreBothHeard(t *testing.T) {
 				c := s.credit(over, i+1)
 				s.deliver(t, over, c)
 				of = append(of, s.newest(t))
-				recalls = append(recalls, &iso20022.Recall{
-					Group: s.group(over, 30), CaseID: name, OriginalAmount: c.Amount, OriginalDate: c.SettlementDate,
-					Original: iso20022.Original{
-						MessageID: c.ID, Type: c.Type(), CreatedAt: c.CreatedAt, InstructionID: c.InstructionID,
-						EndToEndID: c.EndToEndID, TransactionID: c.TransactionID, UETR: c.UETR,
-					},
-					Reason: iso20022.Reason{Code: "FRAD"}, Sender: theirs, Receiver: ours,
-				})
+				recalls = append(recalls, s.recalls(over, 30, name, c))
 			}
 			s.deliver(t, over, recalls...)
 			s.deliver(t, over, recalls...)

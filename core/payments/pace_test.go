@@ -407,14 +407,7 @@ func TestARecallDoesNotOvertakeItsCredit(t *testing.T) {
 	s := newSenderOf(hurried(t))
 	over := rails.FedNow
 	c := s.credit(over, 1)
-	recall := &iso20022.Recall{
-		Group: s.group(over, 30), CaseID: "CASE-1", OriginalAmount: c.Amount, OriginalDate: c.SettlementDate,
-		Original: iso20022.Original{
-			MessageID: c.ID, Type: c.Type(), CreatedAt: c.CreatedAt, InstructionID: c.InstructionID,
-			EndToEndID: c.EndToEndID, TransactionID: c.TransactionID, UETR: c.UETR,
-		},
-		Reason: iso20022.Reason{Code: "FRAD"}, Sender: theirs, Receiver: ours,
-	}
+	recall := s.recalls(over, 30, "CASE-1", c)
 	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
 	comes := func(m iso20022.Message) {
 		var body bytes.Buffer

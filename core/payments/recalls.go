@@ -18,6 +18,9 @@ import (
 	"bankgraph/db"
 )
 
+// gaveBack is the reason of a recall that is declined as the money is back already, or on its way.
+const gaveBack = "ARDT"
+
 // recall takes in another bank's request for the return of a credit. The bank's people, or the customer,
 // answer it. For a credit that never came, or is given back already, the answer is no.
 func (in *intake) recall(a *incoming) error {
@@ -43,7 +46,7 @@ func (in *intake) recall(a *incoming) error {
 	case err == nil:
 		in.enter(&was, p, to, actions[to], a.reason())
 	case p.State == Returning || p.State == Returned:
-		in.reply(row, a.recall.Receiver, declined(a.recall, iso20022.Reason{Code: "ARDT"}))
+		in.reply(row, a.recall.Receiver, declined(a.recall, iso20022.Reason{Code: gaveBack}))
 		if in.f.promised != nil { // of one that is on its way
 			in.f.promised[p.UID] = true
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -104,11 +105,13 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 	return errors.Join(s.enterTx(ctx, tx, &was, p, to, reason), in.writeTx(ctx, tx.Tx))
 }
 
-// owedTx returns the last request for the money of a payment whose bank was told that the money comes, before
-// the network refused that return; none otherwise.
+// owedTx returns the last request for the money of a payment whose bank was told that the money comes, or has
+// come (ARDT), before the network refused that return; none otherwise.
 func (s *Service) owedTx(ctx context.Context, tx bun.Tx, p *Payment) ([]*iso20022.Recall, error) {
 	last, err := s.readTx(ctx, tx, p, recallAnswerKind, Out)
-	if told, is := last.(*iso20022.RecallAnswer); err != nil || !is || told.Code == iso20022.RecallRefused {
+	told, is := last.(*iso20022.RecallAnswer)
+	if err != nil || !is || told.Code == iso20022.RecallRefused &&
+		!slices.ContainsFunc(told.Reasons, func(r iso20022.Reason) bool { return r.Code == gaveBack }) {
 		return nil, err
 	}
 	last, err = s.readTx(ctx, tx, p, recallKind, In)

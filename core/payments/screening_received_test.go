@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/given"
+	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
@@ -467,6 +468,44 @@ func TestAReleasedCreditWhoseReturnWasPromisedIsOwed(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A bank that was told that the money has come back is owed it, too: once its network refuses what compliance
+// sends back, and people release the credit, somebody answers.
+func TestAReleasedCreditWhoseBankWasToldThatItCameBackIsOwed(t *testing.T) {
+	t.Parallel()
+	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
+		for name, promised := range map[string]bool{"asked then": false, "promised before": true} {
+			t.Run(string(over)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				s := newSender(t)
+				s.lists(t, "Ada Byron")
+				// whose return the sandbox refuses
+				c := s.credit(over, 1, func(c *iso20022.CreditTransfer) { c.Amount = money.Of(25_34, "USD") })
+				s.deliver(t, over, c)
+				uid, told, life := s.newest(t), "camt.029 RJCR ARDT", "SCREENING RETURNING SCREENING RECALLED"
+				if promised {
+					s.deliver(t, over, s.recalls(over, 30, "CASE-1", c))
+					s.rejects(t, uid)
+					s.hears(t)
+					life = "SCREENING RETURNING " + life
+				}
+				s.rejects(t, uid)
+				s.deliver(t, over, s.recalls(over, 31, "CASE-2", c))
+				if got := s.sent(t); !strings.HasSuffix(got, told) || strings.Contains(got, "IPAY") != promised {
+					t.Fatalf("sent %q", got)
+				}
+				s.hears(t)
+				s.release(t, uid)
+				s.hears(t)
+				s.lived(t, uid, life)
+				if _, err := s.back(uid, payments.Return{Type: "RJCR", Reject: "CUST"}); err != nil {
+					t.Error(err)
+				}
+				s.Prove()
+			})
+		}
 	}
 }
 
