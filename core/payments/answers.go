@@ -36,15 +36,16 @@ const (
 
 // incoming is a message from a network, as read makes it.
 type incoming struct {
-	over rails.Rail
-	id   string            // of the message
-	of   string            // of the message that it answers
-	ids  iso20022.Original // of the payment that it names beside
-	from string            // the bank that sends it, or the network
-	kind string
-	code string
-	why  string
-	says outcome
+	over  rails.Rail
+	id    string            // of the message
+	of    string            // of the message that it answers
+	asked string            // of the recall of ours that a bank answers
+	ids   iso20022.Original // of the payment that it names beside
+	from  string            // the bank that sends it, or the network
+	kind  string
+	code  string
+	why   string
+	says  outcome
 	// its bank has used its id before, for another message of the kind
 	twice bool
 	// of a return
@@ -114,8 +115,8 @@ func read(from Arrived) *incoming {
 	case *iso20022.Recall:
 		a.of, a.says, a.recall = a.ids.MessageID, recalled, m
 		a.because(m.Reason)
-	case *iso20022.RecallAnswer:
-		a.of, a.code = a.ids.MessageID, string(m.Code)
+	case *iso20022.RecallAnswer: // the case has the name of the message that opened it
+		a.of, a.asked, a.code = a.ids.MessageID, m.CaseID, string(m.Code)
 		if m.Code.Meaning() == iso20022.Refused {
 			a.says = kept
 		}
@@ -125,7 +126,7 @@ func read(from Arrived) *incoming {
 		for _, lack := range slices.Concat(m.Missing, m.Incorrect) {
 			a.code = strings.TrimSpace(a.code + " " + lack.Code)
 		}
-	case *iso20022.Information: // the case has the name of the message that opened it
+	case *iso20022.Information: // likewise
 		a.of, a.says, a.information = m.CaseID, informed, m
 	}
 	return a

@@ -118,6 +118,44 @@ func TestARefusalOfAnEarlierRecallLeavesTheLaterOne(t *testing.T) {
 	}
 }
 
+// The bank that was asked may answer a recall that its network had refused all the same.
+func TestTheAnswerToAnEarlierRecallLeavesTheLaterOne(t *testing.T) {
+	t.Parallel()
+	for over, order := range moving {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			sent := s.send(t, s.order("10.33", order)).UID // a recall of it is never answered
+			s.hears(t)
+			recall := func() iso20022.Original {
+				if _, err := s.reverse(sent, payments.Reversal{Code: "FRAD"}); err != nil {
+					t.Fatal(err)
+				}
+				s.run(t)
+				return s.last(t, sent, "camt.056")
+			}
+			first := recall()
+			s.says(t, over, 51, iso20022.Rejected, first)
+			second := recall()
+			answer := func(of iso20022.Original) {
+				s.deliver(t, over, &iso20022.RecallAnswer{
+					Group: s.group(over, 60), CaseID: of.MessageID, Code: iso20022.RecallRefused,
+					CaseCreator: iso20022.Agent{Routing: ours}, Original: ofCredit(s.carried(t, sent)),
+					Reasons: []iso20022.Reason{{Code: "CUST"}}, Sender: theirs, Receiver: ours,
+				})
+			}
+			answer(first)
+			s.lived(t, sent, "QUEUED SENT SETTLED RECALLING SETTLED RECALLING")
+			if got := s.told(t); !strings.Contains(got, "an earlier recall of payment "+sent.String()) {
+				t.Errorf("told %q", got)
+			}
+			answer(second) // under the id of the first answer
+			s.lived(t, sent, "QUEUED SENT SETTLED RECALLING SETTLED RECALLING REVERSAL_REJECTED")
+			s.Prove()
+		})
+	}
+}
+
 // Where a network says that it has paid what it has refused before, the money may be gone.
 func TestPeopleHearThatWhatWasRefusedHasBeenPaid(t *testing.T) {
 	t.Parallel()

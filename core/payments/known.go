@@ -127,6 +127,16 @@ func (in *intake) answered(a *incoming) (k *known, why string) {
 	}
 }
 
+// asked returns the message of ours that an answer is to: of the answer to a recall, which names the payment
+// k, the recall that opened its case. It is k where that is not known.
+func (in *intake) asked(a *incoming, k *known) *known {
+	of := in.onRecord[place{a.over, Out, a.asked, ""}]
+	if of != nil && of.Kind == recallKind && of.Payment == k.Payment {
+		return of
+	}
+	return k
+}
+
 // known returns a message as it will be on record.
 func (in *intake) known(a *incoming) *known {
 	row := a.shown()
@@ -161,7 +171,7 @@ func (in *intake) same(a *incoming, k *known) bool {
 
 // gist is what tells a message from others of its kind: what it is about, and what it says of that.
 func (a *incoming) gist() string {
-	of, cases := a.ids, ""
+	of, cases := a.ids, a.asked
 	switch {
 	case a.recall != nil:
 		cases = a.recall.CaseID

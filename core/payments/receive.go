@@ -138,9 +138,9 @@ func (s *Service) takeInTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, arrived []*incoming,
 ) error {
 	in := s.intake(caller, now)
-	names, transactions := make([]string, 0, 5*len(arrived)), []string{}
+	names, transactions := make([]string, 0, 6*len(arrived)), []string{}
 	for _, a := range arrived {
-		names = append(append(names, a.id, a.of, in.anew(a)), in.anewBefore(a)...)
+		names = append(append(names, a.id, a.of, a.asked, in.anew(a)), in.anewBefore(a)...)
 		if key := a.transaction(); key != "" {
 			transactions = append(transactions, key)
 		}
@@ -297,8 +297,8 @@ func (in *intake) take(a *incoming) error {
 	k, why := in.answered(a)
 	if k != nil {
 		a.payment, kind = k.Payment, k.Kind
-		if k.Followed { // it says nothing of the one that counts
-			why = "it answers an earlier " + messageWords[kind] + " of payment " + k.Payment.String()
+		if of := in.asked(a, k); of.Followed { // it says nothing of the one that counts
+			why = "it answers an earlier " + messageWords[of.Kind] + " of payment " + k.Payment.String()
 		}
 	}
 	in.messages = append(in.messages, a.message(in.s.keys, in.caller.Tenant, in.now))
