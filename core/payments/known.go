@@ -13,6 +13,7 @@ import (
 
 	"bankgraph/core/ident"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -185,13 +186,18 @@ func (a *incoming) gist() string {
 	})
 }
 
-// saidTx reads what messages said that are on record under the ids of those that have arrived, or began the
-// same payments.
+// saidTx reads what messages said that are on record under the ids of those that have arrived, began the same
+// payments, or are asked about.
 func (in *intake) saidTx(ctx context.Context, tx bun.Tx, arrived []*incoming) error {
 	of := map[MessageID]*known{}
 	for _, a := range arrived {
 		for _, id := range append(in.anewBefore(a), a.id, in.anew(a)) {
 			if k := in.received(a.over, id, a.from); k != nil && k.Kind == a.kind {
+				of[k.ID] = k
+			}
+		}
+		if a.says == recalled || a.says == inquired {
+			if k := in.received(a.over, a.of, a.from); k != nil {
 				of[k.ID] = k
 			}
 		}
@@ -261,15 +267,37 @@ func (in *intake) original(a *incoming) *known {
 }
 
 // means reports whether the payment that a message names beside the message k is that of k. What identifies a
-// payment everywhere is its UETR; where that is missing, the instruction id that the message of ours had.
+// payment everywhere is its UETR; where that is missing, the instruction id that the message of ours had, or
+// all the ids that the other bank gave its own.
 func (a *incoming) means(k *known) bool {
+	own, given := k.named(), a.ids
 	switch {
-	case a.ids.UETR != "" && k.UETR != "":
-		return a.ids.UETR == k.UETR
-	case a.ids.InstructionID != "" && k.Direction == Out && (k.Kind == creditKind || k.Kind == requestKind):
-		return a.ids.InstructionID == k.Payment.String()
+	case given.UETR != "" && k.UETR != "":
+		return given.UETR == k.UETR
+	case k.Direction == Out && given.InstructionID != "" && (k.Kind == creditKind || k.Kind == requestKind):
+		return given.InstructionID == k.Payment.String()
+	case k.Direction == Out:
+		return true
 	}
-	return true
+	return alike(given.InstructionID, own.InstructionID) && alike(given.EndToEndID, own.EndToEndID) &&
+		alike(given.TransactionID, own.TransactionID)
+}
+
+// alike reports whether two ids can be one: they are the same, or one of them is not given.
+func alike(a, b string) bool { return a == "" || b == "" || a == b }
+
+// named returns the ids that a bank gave its credit, or its request for one; none of other messages.
+func (k *known) named() (ids iso20022.Original) {
+	if k.said == nil {
+		return ids
+	}
+	switch t, r := k.said.transfer, k.said.request; {
+	case t != nil:
+		ids = original(t)
+	case r != nil:
+		ids = originalOf(r)
+	}
+	return ids
 }
 
 // mayAnswer reports whether the sender of an answer may give it: the network, or a bank that our message went

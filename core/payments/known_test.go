@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,47 @@ func TestTwoRecallsUnderOneIDAreBothHeard(t *testing.T) {
 				s.lived(t, uid, "SETTLED RECALLED")
 			}
 		})
+	}
+}
+
+// Where a recall names no UETR, its other ids must be those that its bank gave the credit. It may leave some
+// out.
+func TestARecallUnderIDsThatAreNotTheCreditsIsOfNone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit func(*iso20022.Original)
+		own  bool
+	}{
+		"transaction id": {edit: func(o *iso20022.Original) { o.TransactionID = "T-OTHER" }},
+		"instruction id": {edit: func(o *iso20022.Original) { o.InstructionID = "I-OTHER" }},
+		"end-to-end id":  {edit: func(o *iso20022.Original) { o.EndToEndID = "E-OTHER" }},
+		"all its own":    {func(*iso20022.Original) {}, true},
+		"some":           {func(o *iso20022.Original) { o.InstructionID, o.TransactionID = "", "" }, true},
+	} {
+		for _, together := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, " ", together), func(t *testing.T) {
+				t.Parallel()
+				s := newSender(t)
+				credit := s.credit(rails.RTP, 1)
+				recall := s.recalls(rails.RTP, 30, "CASE-1", credit)
+				recall.Original.UETR = ""
+				c.edit(&recall.Original)
+				if together {
+					s.deliver(t, rails.RTP, credit, recall)
+				} else {
+					s.deliver(t, rails.RTP, credit)
+					s.deliver(t, rails.RTP, recall)
+				}
+				life, told := "SETTLED", ", camt.029 RJCR NOOR"
+				if c.own {
+					life, told = "SETTLED RECALLED", ""
+				}
+				s.lived(t, s.newest(t), life)
+				if got := s.sent(t); got != "pacs.002 ACTC"+told {
+					t.Errorf("sent %q", got)
+				}
+			})
+		}
 	}
 }
 
