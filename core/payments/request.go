@@ -248,7 +248,7 @@ var (
 // allowed. A credit that names another request is booked all the same, and completes none.
 //
 // looked is false for a credit that people look at first (screening_received.go): the request keeps which one
-// it is, and does not expire meanwhile.
+// it is, and does not expire meanwhile (lateRequest).
 func (in *intake) complete(by *Payment, a *incoming, looked bool) {
 	p := in.by[asked(a.transfer)]
 	r := in.requests[asked(a.transfer)]
@@ -297,12 +297,14 @@ func (p *Payment) expire(by access.Caller, now time.Time) (*Step, events.Recorde
 	return step, recorded("expireRequest", &was, p, by), nil
 }
 
-// lateRequest is the condition that a payment of a bank is a request that nobody has paid in time. People
-// look at what has come for one.
+// lateRequest is the condition that a payment of a bank is a request that nobody has paid in time. While
+// people look at a credit that names it, be it the second one or once more, it is not late.
 func lateRequest(tenant string) string {
 	return `pay.state = 'SENT' AND pay.entry_type = 'DEBIT' AND pay.rail <> 'ACH' AND NOT EXISTS (
-	  SELECT FROM payment_requests AS pr
-	  WHERE pr.tenant = ` + tenant + ` AND pr.payment = pay.uid AND pr.credit IS NOT NULL)`
+	  SELECT FROM payments AS c
+	  WHERE c.tenant = ` + tenant + ` AND c.state = 'SCREENING' AND c.customer = pay.customer
+	    AND c.direction = 'IN' AND c.rail = pay.rail AND c.receiver_account = pay.receiver_account
+	    AND c.external_reference_id = '` + askedAs + `' || pay.uid)`
 }
 
 // unsentRequest is the condition that a payment of a bank is a request that waits to be sent though its last

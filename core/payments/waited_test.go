@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/attention"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
+	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
@@ -444,6 +445,55 @@ func TestARequestStaysOpenWhilePeopleLookAtItsCredit(t *testing.T) {
 			if r := s.requestOf(t, p.UID); r.Credit != 0 {
 				t.Errorf("%+v", r)
 			}
+		})
+	}
+}
+
+// Several credits may name a request, and people may look at one again, as its network did not take what they
+// sent back. The last of it counts.
+func TestARequestStaysOpenWhilePeopleLookAtAnyCreditThatNamesIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		amounts []string // of which people reject the last
+		life    string   // of the first
+	}{
+		"another one is rejected":  {[]string{"250.22", "250.22"}, "SCREENING"},
+		"its return is not taken":  {[]string{"250.34"}, "SCREENING RETURNING SCREENING"},
+		"another one is not taken": {[]string{"250.22", "250.34"}, "SCREENING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			s.lists(t, "Ada Byron")
+			// the debtor does not answer that in the sandbox, and the return of 250.34 is refused
+			p := s.collect(t, s.order("250.22", asking, func(o *payments.Order) {
+				o.Ask.Expires, o.Ask.Modifiable = o.Ask.On, true
+			}))
+			s.run(t)
+			over := s.shows(t, p.UID).Rail
+			var of []payments.UID
+			for i, amount := range c.amounts {
+				s.deliver(t, over, s.credit(over, i+1, func(c *iso20022.CreditTransfer) {
+					paid, err := money.Parse(amount, "USD")
+					if err != nil {
+						t.Fatal(err)
+					}
+					c.EndToEndID, c.Amount = "RFP-"+p.UID.String(), paid
+				}))
+				of = append(of, s.newest(t))
+			}
+			s.rejects(t, of[len(of)-1])
+			s.hears(t)
+			s.until(t, "2026-11-21 00:05")
+			s.expire(t)
+			s.lived(t, p.UID, "QUEUED SENT")
+			s.lived(t, of[0], c.life)
+			s.release(t, of[0])
+			s.lived(t, p.UID, "QUEUED SENT SETTLED")
+			if r := s.requestOf(t, p.UID); r.Credit != of[0] {
+				t.Errorf("paid by %s, want %s", r.Credit, of[0])
+			}
+			s.Prove()
 		})
 	}
 }
