@@ -106,6 +106,26 @@ type waiting struct {
 	Approval `bun:",extend"`
 	Draft    []byte `bun:"draft,type:bytea"` // the requested change, sealed
 	Version  int32  `bun:"version"`          // of the object when the change was requested
+
+	// who answers by now for the API keys of the maker, and of the first of two who agreed
+	MakerAnswers *uuid.UUID `bun:"maker_answers,type:uuid,scanonly"`
+	FirstAnswers *uuid.UUID `bun:"first_answers,type:uuid,scanonly"`
+}
+
+// makers returns who requested the change: as it was then, and as it is by now.
+func (w *waiting) makers() []access.Accountable { return answered(w.maker(), w.MakerAnswers) }
+
+// firsts returns the first of two who agreed: as it was then, and as it is by now.
+func (w *waiting) firsts() []access.Accountable { return answered(w.first(), w.FirstAnswers) }
+
+// answered returns who it was and, for a program that somebody answers for by now, that program of theirs.
+func answered(was access.Accountable, now *uuid.UUID) []access.Accountable {
+	if was.Login != "" || now == nil {
+		return []access.Accountable{was}
+	}
+	is := was
+	is.Person = *now
+	return []access.Accountable{was, is}
 }
 
 var (

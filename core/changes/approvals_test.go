@@ -221,6 +221,61 @@ func TestNobodyApprovesTheirOwnChange(t *testing.T) {
 	}
 }
 
+// Who is responsible for a program may change between a request and its decision: whoever is by then counts
+// as one with the program, and so does who was when it asked.
+func TestWhoAnswersForAProgramByNowCountsWithIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		then, now string // who answers for the program that asks
+		checker   hand
+		want      error
+	}{
+		"a person, named since":             {"", "ada", hand{"b", "ada", ""}, changes.ErrOwn},
+		"a person, named instead":           {"grace", "ada", hand{"b", "ada", ""}, changes.ErrOwn},
+		"who was named then":                {"grace", "ada", hand{"b", "grace", ""}, changes.ErrOwn},
+		"who was named then, and nobody is": {"grace", "", hand{"b", "grace", ""}, changes.ErrOwn},
+		"a program of who is named":         {"grace", "ada", hand{"b", "", "ada"}, changes.ErrOwn},
+		"somebody else":                     {"grace", "ada", hand{"b", "linda", ""}, nil},
+		"a program of somebody else":        {"grace", "ada", hand{"b", "", "linda"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			o.letDecide(false)
+			maker, checker := o.of(hand{"feed", "", c.then}), o.of(c.checker)
+			uid := o.asked(maker)
+			o.answersFor("feed", c.now)
+			is(t, "approve", o.approve(checker, uid), c.want)
+			if made := o.now().Version == 2; made != (c.want == nil) {
+				t.Errorf("made %v", made)
+			}
+		})
+	}
+}
+
+// A person who asks by a program's key answers for themselves, whoever answers for the program.
+func TestWhoAnswersForAPortalApprovesWhatItsPeopleAsk(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	uid := o.asked(o.of(hand{"portal", "ada", ""}))
+	o.answersFor("portal", "grace")
+	o.must(o.approve(o.of(hand{"portal", "grace", ""}), uid))
+	o.stands("CFO", 2, uid, changes.Approved)
+}
+
+// answersFor adds an API key for which this person answers; without a login id nobody does.
+func (o *office) answersFor(key, login string) {
+	o.t.Helper()
+	var person *uuid.UUID
+	if login != "" {
+		caller, err := access.Require(o.Someone(login))
+		o.must(err)
+		person = &caller.User
+	}
+	o.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions, responsible)
+		VALUES (?, ?, 'A program', '', 0, '{}', ?)`, o.Tenant, key, person)
+}
+
 // letDecide sets whether only people decide.
 func (o *office) letDecide(people bool) {
 	o.t.Helper()

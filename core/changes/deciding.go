@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -28,8 +29,9 @@ func (s *Service) declare() {
 
 // Approve carries out a change that waits. The caller needs the permission that its operation is decided with
 // (Operation.DecidedWith), or else that of the change itself. Approve returns ErrOwn if maker and caller
-// count as one (access.Accountable), ErrPerson if the caller is a program and the bank lets only people
-// decide, ErrMakerEnded if the maker lost access since, ErrApproverEnded if the first of two who approve did,
+// count as one (access.Accountable), with who was responsible for the maker at the request, and who is now,
+// ErrPerson if the caller is a program and the bank lets only people decide, ErrMakerEnded if the maker lost
+// access since, ErrApproverEnded if the first of two who approve did or counts as one with the maker by now,
 // and ErrStale if the object has changed since the request, or is not at the version that the options name.
 func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.approving, decision{Approve: true})
@@ -79,8 +81,8 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, err
 	}
 	op, known := s.known[w.Operation]
-	caller, maker := tx.Caller.Accountable(), w.maker()
-	takesBack := !d.Approve && caller.Is(maker)
+	caller := tx.Caller.Accountable()
+	takesBack := !d.Approve && caller.Is(w.maker())
 	program, err := tx.program(ctx)
 	switch {
 	case err != nil:
@@ -93,9 +95,9 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, ErrDecided.With(string(w.Status))
 	case tx.Options.Version != 0 && tx.Options.Version != w.Version: // not what the caller has read
 		return 0, ErrStale
-	case d.Approve && caller.Same(maker):
+	case d.Approve && slices.ContainsFunc(w.makers(), caller.Same):
 		return 0, ErrOwn
-	case d.Approve && w.FirstApprovedAt != nil && caller.Same(w.first()):
+	case d.Approve && w.FirstApprovedAt != nil && slices.ContainsFunc(w.firsts(), caller.Same):
 		return 0, ErrTwice
 	case !tx.Caller.Reach.AtLeast(w.Decides) && !takesBack:
 		return 0, ErrNotYours
@@ -240,7 +242,7 @@ func (tx *Tx) program(ctx context.Context) (is bool, err error) {
 }
 
 // endedTx returns ErrMakerEnded if who asked for a change has lost access (EndedTx), and ErrApproverEnded if
-// who approved it first has.
+// who approved it first has, or counts as one with who asked by now.
 func (w *waiting) endedTx(ctx context.Context, tx *Tx) error {
 	maker := w.maker()
 	err := EndedTx(ctx, tx.Tx, w.Tenant, maker.Client, maker.Person)
@@ -249,10 +251,19 @@ func (w *waiting) endedTx(ctx context.Context, tx *Tx) error {
 	}
 	first := w.first()
 	err = EndedTx(ctx, tx.Tx, w.Tenant, first.Client, first.Person)
-	if errors.Is(err, ErrMakerEnded) {
-		err = ErrApproverEnded
+	switch {
+	case errors.Is(err, ErrMakerEnded):
+		return ErrApproverEnded
+	case err != nil:
+		return err
 	}
-	return err
+	for _, first := range w.firsts() {
+		if slices.ContainsFunc(w.makers(), first.Same) {
+			return ErrApproverEnded.Saying("whoever approved the change first counts as one with who asked for " +
+				"it by now: refuse it, and ask for it again if it is still wanted")
+		}
+	}
+	return nil
 }
 
 // EndedTx returns ErrMakerEnded if the API key that asked for something is disabled, or the identity provider
@@ -319,7 +330,11 @@ func (s *Service) lockTx(ctx context.Context, tx *Tx, uid string) (*waiting, err
 		return nil, err
 	}
 	w := new(waiting)
-	query := tx.NewSelect().Model(w).Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).
+	const answers = "(SELECT c.responsible FROM clients AS c WHERE c.tenant = ? AND c.key = "
+	query := tx.NewSelect().Model(w).ColumnExpr("?TableColumns").
+		ColumnExpr(answers+"p.maker_client) AS maker_answers", tx.Caller.Tenant).
+		ColumnExpr(answers+"p.first_client) AS first_answers", tx.Caller.Tenant).
+		Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).
 		Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer())
 	if tx.Caller.Reach != access.OfBank {
 		query.Where(notFormer("?"), tx.Caller.Tenant)

@@ -440,6 +440,15 @@ func TestAFileWaitsForASecondPerson(t *testing.T) {
 	if err := approve(f.Staff()); !errors.Is(err, changes.ErrOwn) {
 		t.Errorf("the maker approves: %v", err)
 	}
+	linda, err := access.Require(f.Someone("linda"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions, responsible)
+		VALUES (?, 'staff', 'Staff', '', 0, '{}', ?)`, f.Tenant, linda.User)
+	if err := approve(f.Someone("linda")); !errors.Is(err, changes.ErrOwn) {
+		t.Errorf("who answers for the maker by now approves: %v", err)
+	}
 	if err := approve(f.Checker()); err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,7 @@ import (
 	"bankgraph/core/rails/nacha"
 	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
+	"bankgraph/core/tenants"
 )
 
 // The return of an entry counts only if it comes from the bank that the entry went to: another bank does not
@@ -869,6 +870,108 @@ func TestAFirstApprovalEndsWithItsPerson(t *testing.T) {
 			s.Prove()
 		})
 	}
+}
+
+// Who answers for a program by now is one with it: of two who approve, neither the other one beside it, nor
+// the first of what it asked for.
+func TestTwoWhoApproveCountByWhoAnswersByNow(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		maker, first, second string // persons; '' is the program
+		want                 error
+	}{
+		"second, for the first": {"ada", "", "linda", changes.ErrTwice},
+		"first, for the maker":  {"", "linda", "ada", changes.ErrApproverEnded},
+		"nobody of them":        {"", "grace", "ada", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t, func(c *customers.Customer) {
+				c.Access.PaymentDualApproval, c.Access.NumberOfApprovers = true, 2
+			})
+			_, err := s.Tenants.Set(access.OperatorAs(t.Context(), "jo", s.Tenant, s.Code, nil),
+				func(is *tenants.Settings) { is.PeopleDecide = false })
+			if err != nil {
+				t.Fatal(err)
+			}
+			who := func(login string) context.Context {
+				if login == "" {
+					return s.Staff()
+				}
+				return s.Someone(login)
+			}
+			out, err := s.Payments.Send(who(c.maker), s.order("5000"), changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			approve := func(login string) error {
+				_, err := s.Changes.Approve(who(login), changes.UID(out.Approval), changes.RequestOptions{})
+				return err
+			}
+			if err := approve(c.first); err != nil {
+				t.Fatal(err)
+			}
+			s.answersForStaff(t, "linda")
+			if err := approve(c.second); !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+// What a program asked for, beside single payments, is not decided on by who answers for it by now.
+func TestWhoAnswersForTheProgramByNowDecidesOnNothingOfIt(t *testing.T) {
+	t.Parallel()
+	dually := func(s *sender) {
+		s.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, s.Tenant,
+			s.from.Customer)
+	}
+	for name, ask := range map[string]func(*testing.T, *sender) (int64, error){
+		"a series is changed": func(t *testing.T, s *sender) (int64, error) {
+			p := s.send(t, s.order("1", func(o *payments.Order) { o.Repeat = monthly(3) }))
+			dually(s)
+			out, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence,
+				payments.RecurrenceDraft{Amount: "50"}, changes.RequestOptions{})
+			return out.Approval, err
+		},
+		"a payment goes back": func(t *testing.T, s *sender) (int64, error) {
+			uid := s.play(t, rails.FedNow, "20.00")
+			dually(s)
+			out, err := s.back(uid, wholly(rails.FedNow))
+			return out.Approval, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			asked, err := ask(t, s)
+			if err != nil || asked == 0 {
+				t.Fatal(asked, err)
+			}
+			s.answersForStaff(t, "linda")
+			for _, by := range []struct {
+				who  string
+				want error
+			}{{"linda", changes.ErrOwn}, {"checker", nil}} {
+				if _, err := s.Changes.Approve(s.Someone(by.who), changes.UID(asked),
+					changes.RequestOptions{}); !errors.Is(err, by.want) {
+					t.Errorf("%s: %v, want %v", by.who, err, by.want)
+				}
+			}
+			s.Prove()
+		})
+	}
+}
+
+// answersForStaff makes a person answer for the program of Staff, for which nobody did.
+func (s *sender) answersForStaff(t *testing.T, login string) {
+	t.Helper()
+	person, err := access.Require(s.Someone(login))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions, responsible)
+		VALUES (?, 'staff', 'Staff', ?, ?, '{}', ?)`, s.Tenant, make([]byte, 32), s.Self.UID, person.User)
 }
 
 // Who may pay 8.00 in one payment makes nobody's series pay more often, or for longer. Who approves a change

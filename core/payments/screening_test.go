@@ -310,13 +310,7 @@ func TestWhoAnswersForAPaymentDoesNotRelease(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	s.lists(t, "Ada King")
-	linda, err := access.Require(s.Someone("linda"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions, responsible)
-		VALUES (?, 'staff', 'Staff', ?, ?, '{}', ?)`,
-		s.Tenant, make([]byte, 32), s.Self.UID, linda.User)
+	s.answersForStaff(t, "linda")
 	programs := s.send(t, s.order("5.00", paidTo("Ada King"))).UID // of the key staff
 	o := s.order("5.00", repairably, paidTo("Charles Babbage"))
 	o.Receiver.Bank.ID = "011000138"
