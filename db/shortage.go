@@ -11,8 +11,9 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Shortage is the last error of class 53 that a transaction of this process met: the server's disk is full,
-// or it lacks memory or connections. It holds until a transaction has written again.
+// Shortage is the last error that a transaction of this process met because the server's disk was full, or it
+// lacked memory or connections: one of class 53, or a connection that the server refused without being away.
+// A full disk may show as one of another class then. It holds until a transaction has written again.
 type Shortage struct {
 	At    time.Time
 	State string // SQLSTATE
@@ -35,13 +36,15 @@ func (d *DB) Shortage() (last Shortage, ok bool) {
 	return *d.short.last, true
 }
 
-// note keeps the error of a transaction if it is of class 53, and forgets the one before if it has written.
+// note keeps the error of a transaction if it is a shortage, and forgets the one before if it has written.
 func (s *shortage) note(err error, wrote bool) {
 	var said *pgconn.PgError
+	var refused *pgconn.ConnectError
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case errors.As(err, &said) && strings.HasPrefix(said.Code, "53"):
+	case errors.As(err, &said) &&
+		(strings.HasPrefix(said.Code, "53") || errors.As(err, &refused) && !away(said)):
 		s.last = &Shortage{At: time.Now(), State: said.Code, Text: said.Message}
 	case err == nil && wrote:
 		s.last = nil

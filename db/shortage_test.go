@@ -63,6 +63,26 @@ func TestAShortageHoldsUntilAWriteSucceeds(t *testing.T) {
 	}
 }
 
+// A server that lets nobody in has no connection for a write. One that starts or stops lacks nothing.
+func TestAServerThatLetsNobodyInIsAShortage(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]bool{
+		"XX000": true, "58030": true, "28P01": true, "53300": true, "57P03": false, "57P01": false, "08006": false,
+	} {
+		d, err := db.Open(refusing(t, state), db.Options{Connections: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = d.Close() })
+		if err := d.InTx(t.Context(), 0, adding("nobody")); !db.IsUnavailable(err) {
+			t.Errorf("%s: %v", state, err)
+		}
+		if short, is := d.Shortage(); is != want || is && (short.State != state || short.Text != "refused") {
+			t.Errorf("%s: %+v, %v", state, short, is)
+		}
+	}
+}
+
 // Where the role may not ask which cluster a server is of, nothing is read from the replica, and it is said
 // what is missing.
 func TestAReplicaThatCannotBeKnownIsNamed(t *testing.T) {

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -50,24 +51,37 @@ func IsTimeout(err error) bool {
 	return false
 }
 
-// IsUnavailable reports whether the database cannot work at present: no connection, a lost connection,
-// shutting down or starting, a standby, or out of disk, memory or connections. If the connection was lost, it
-// is not known whether the statement took effect.
+// IsUnavailable reports whether the database cannot work at present: no connection, whatever the server gives
+// as the reason, a lost connection, shutting down or starting, a standby, or out of disk, memory or
+// connections. If the connection was lost, it is not known whether the statement took effect.
 func IsUnavailable(err error) bool {
-	state := sqlState(err)
-	if state != "" {
-		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "53") ||
-			state == "57P01" || state == "57P02" || state == "57P03"
+	var connect *pgconn.ConnectError
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		return errors.As(err, &connect) || away(said) || strings.HasPrefix(said.Code, "53") ||
+			hungUp(said) && !IsRetryable(err)
 	}
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	var connect *pgconn.ConnectError
 	var network net.Error
 	return errors.As(err, &connect) || errors.As(err, &network) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, pgconn.ErrConnClosed) ||
 		errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// away reports whether the server, or a pooler before it, says that it is not there: it starts or stops, or
+// the connection to it is lost.
+func away(said *pgconn.PgError) bool {
+	return strings.HasPrefix(said.Code, "08") ||
+		said.Code == "57P01" || said.Code == "57P02" || said.Code == "57P03"
+}
+
+// hungUp reports whether the server has ended the connection with what it said.
+func hungUp(said *pgconn.PgError) bool {
+	severity := cmp.Or(said.SeverityUnlocalized, said.Severity)
+	return severity == "FATAL" || severity == "PANIC"
 }
 
 // sqlState returns the five characters of PostgreSQL's error code; empty if the error is not PostgreSQL's.

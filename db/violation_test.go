@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
@@ -19,6 +21,7 @@ func TestAnErrorMeansOneThing(t *testing.T) {
 	state := func(code string) error {
 		return fmt.Errorf("pay: %w", &pgconn.PgError{Code: code, ConstraintName: "c"})
 	}
+	ended := func(severity, code string) error { return &pgconn.PgError{Severity: severity, Code: code} }
 	for _, c := range []struct {
 		err  error
 		want string
@@ -38,6 +41,9 @@ func TestAnErrorMeansOneThing(t *testing.T) {
 		{state("57P03"), "unavailable"},
 		{fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "unavailable"},
 		{pgconn.ErrConnClosed, "unavailable"},
+		{ended("FATAL", "25P03"), "unavailable"},
+		{ended("PANIC", "XX000"), "unavailable"},
+		{ended("FATAL", "40001"), "retryable"}, // a standby that could replay no further
 		{state("23503"), ""},
 		{state("42P01"), ""},
 		{context.Canceled, ""},
@@ -102,4 +108,41 @@ func TestAMissingServerAndAKilledConnectionAreUnavailable(t *testing.T) {
 	if err := victim.Ping(ctx); !db.IsUnavailable(err) {
 		t.Errorf("second use of a killed connection: %v", err)
 	}
+}
+
+// A server that lets nobody in is a database that cannot work at present, whatever it gives as the reason:
+// with a full disk PostgreSQL may refuse each new connection with "could not write init file" (XX000).
+func TestARefusedConnectionIsUnavailable(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"XX000", "58030", "58P01", "28P01", "3D000", "53300", "57P03", "08006"} {
+		_, err := pgx.Connect(t.Context(), refusing(t, state))
+		if !db.IsUnavailable(err) || !db.IsPassing(err) || db.IsTimeout(err) || db.IsRetryable(err) {
+			t.Errorf("no connection, but not unavailable: %v", err)
+		}
+	}
+}
+
+// refusing returns the URL of a server that refuses every connection with this SQLSTATE.
+func refusing(t *testing.T, state string) (url string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server := pgproto3.NewBackend(near, near)
+			if _, err := server.ReceiveStartupMessage(); err == nil {
+				server.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: state, Message: "refused"})
+				_ = server.Flush()
+			}
+			_ = near.Close()
+		}
+	}()
+	return "postgres://nobody@" + listener.Addr().String() + "/none?sslmode=disable"
 }
