@@ -15,8 +15,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// ErrUnknownOutcome is returned when the connection is lost at COMMIT, so that it is not known whether the
-// transaction was committed. With an idempotency key, its row tells.
+// ErrUnknownOutcome is returned when the connection is lost at COMMIT, or the server panics, so that it is
+// not known whether the transaction was committed. With an idempotency key, its row tells.
 var ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
 
 // Tx is the transaction of InTx, by a name for programs that measure: only core and db import Bun.
@@ -147,7 +147,7 @@ func committed(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &refused) && !strings.HasPrefix(refused.Code, "57P") &&
-		!strings.HasPrefix(refused.Code, "08"):
+		!strings.HasPrefix(refused.Code, "08") && !panicked(refused):
 		return err // the server says that it did not commit
 	case errors.Is(err, pgx.ErrTxCommitRollback):
 		return fmt.Errorf("db: a statement of the transaction had failed, and nobody said so: %w", err)

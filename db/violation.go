@@ -79,10 +79,12 @@ func away(said *pgconn.PgError) bool {
 }
 
 // hungUp reports whether the server has ended the connection with what it said.
-func hungUp(said *pgconn.PgError) bool {
-	severity := cmp.Or(said.SeverityUnlocalized, said.Severity)
-	return severity == "FATAL" || severity == "PANIC"
-}
+func hungUp(said *pgconn.PgError) bool { return severity(said) == "FATAL" || panicked(said) }
+
+// panicked reports whether the server as a whole has stopped, in whatever it was doing.
+func panicked(said *pgconn.PgError) bool { return severity(said) == "PANIC" }
+
+func severity(said *pgconn.PgError) string { return cmp.Or(said.SeverityUnlocalized, said.Severity) }
 
 // sqlState returns the five characters of PostgreSQL's error code; empty if the error is not PostgreSQL's.
 func sqlState(err error) string {
