@@ -34,6 +34,19 @@ func AskersTx(
 	return all, nil
 }
 
+// DoneForTx reports whether an action on an object is on record as done, for a reason that begins so.
+func DoneForTx(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, object, uid, action, reason string,
+) (done bool, err error) {
+	err = tx.NewRaw(`SELECT EXISTS (SELECT FROM audit_entries AS e WHERE e.tenant = ?0 AND e.object = ?1
+		AND e.uid = ?2 AND e.action = ?3 AND e.decision = ?4 AND starts_with(e.reason, ?5))`,
+		tenant, object, uid, action, Done, reason).Scan(ctx, &done)
+	if err != nil {
+		return false, fmt.Errorf("read whether %s was done to %s %s: %w", action, object, uid, err)
+	}
+	return done, nil
+}
+
 // TouchedTx returns which objects of a kind, of a customer, people or programs of a legal entity have made or
 // changed, asked for or approved, by what is on record; so have the customer's own people whom these made as
 // users, and whom those made in turn.

@@ -41,8 +41,8 @@ var ErrNothingLeft = fault.New(fault.State, "sending.nothing_waits",
 
 // NoteLeft takes something of a payment as what left for its network before the bank was restored: the books
 // have it as sent, no message and no entry of ACH goes out, and what the network says of its reference is
-// heard as an answer. It returns in words what that is: payment, return, recall. It is for operators, while
-// the sending of the bank is held.
+// heard as an answer. It returns in words what that is: payment, return, recall. What was noted already
+// settles if it is noted again as Settled. It is for operators, while the sending of the bank is held.
 func (s *Service) NoteLeft(ctx context.Context, l Left) (what string, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Service) NoteLeft(ctx context.Context, l Left) (what string, err error)
 				return err
 			}
 			return audit.WriteTx(ctx, tx, audit.Entry{
-				Action: "noteLeft", Decision: audit.Done, Object: "tenant", UID: caller.TenantCode,
+				Action: notingLeft, Decision: audit.Done, Object: "tenant", UID: caller.TenantCode,
 				Reason: l.Reference + ": " + l.Reason,
 			}.By(caller))
 		}
@@ -76,7 +76,7 @@ func (s *Service) NoteLeft(ctx context.Context, l Left) (what string, err error)
 			return err
 		}
 		return audit.WriteTx(ctx, tx, audit.Entry{
-			Action: "noteLeft", Decision: audit.Done, Object: "payment", UID: l.Payment.String(),
+			Action: notingLeft, Decision: audit.Done, Object: "payment", UID: l.Payment.String(),
 			Reason: l.Reference + ": " + l.Reason,
 		}.By(caller))
 	}); err != nil {
@@ -91,8 +91,10 @@ func (s *Service) NoteLeft(ctx context.Context, l Left) (what string, err error)
 	})
 }
 
-// wholePayment is what NoteLeft says of a payment that waited to be sent.
-const wholePayment = "payment"
+const (
+	wholePayment = "payment"  // what NoteLeft says of a payment that waited to be sent
+	notingLeft   = "noteLeft" // the action of the record
+)
 
 var (
 	// ofMoney are the messages by which money moves, or is asked for, and the whole payment.
@@ -138,9 +140,34 @@ func (s *Service) leftTx(
 		  ORDER BY nm.kind IN (?5) DESC, nm.id LIMIT 1) RETURNING kind`,
 		p.Tenant, p.UID, l.Reference, now, bun.List(answersOfOurs), bun.List(ofMoney)).Scan(ctx, &kind)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNothingLeft
+		return l.notedTx(ctx, tx, p)
 	}
 	return kind, err
+}
+
+// notedTx returns what of a payment is noted already as what left, under the same reference, where that is to
+// settle by now: whoever noted it did not say so then, or was stopped before it had settled. It returns
+// ErrNothingLeft if that is nothing.
+func (l *Left) notedTx(ctx context.Context, tx bun.Tx, p *Payment) (kind string, _ error) {
+	of := map[State][]string{Sent: {creditKind, requestKind}, Returning: {returnKind}}[p.State]
+	if !l.Settled || len(of) == 0 {
+		return "", ErrNothingLeft
+	}
+	noted, err := audit.DoneForTx(ctx, tx, p.Tenant, "payment", p.UID.String(), notingLeft, l.Reference+": ")
+	if err == nil && noted {
+		err = tx.NewRaw(`SELECT EXISTS (SELECT FROM network_messages AS nm WHERE nm.tenant = ? AND nm.payment = ?
+			AND nm.direction = 'OUT' AND nm.message_id = ? AND nm.handed_at IS NOT NULL AND nm.kind IN (?))`,
+			p.Tenant, p.UID, l.Reference, bun.List(of)).Scan(ctx, &noted)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case !noted:
+		return "", ErrNothingLeft
+	case p.State == Sent:
+		return wholePayment, nil
+	}
+	return returnKind, nil
 }
 
 // fitsTx returns a fault of the reference if a network does not have such ones, or it is of something else.

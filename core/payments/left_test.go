@@ -265,6 +265,63 @@ func TestAPromisedReturnThatLeftBeforeARestoreIsPaidOnce(t *testing.T) {
 	}
 }
 
+// What was noted as left, and has not settled as whoever noted it did not say so, or was stopped before it
+// had, settles once it is noted again with the same reference.
+func TestWhatIsNotedAsLeftMaySettleLater(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	came := s.play(t, rails.Fedwire, "250.00")
+	early := s.send(t, s.order("1.00", byWire))
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	for _, work := range []func(context.Context) (int, error){s.Payments.SendQueued, s.Payments.HandOver} {
+		if _, err := work(operator); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := s.carried(t, early.UID).ID
+	late := s.send(t, s.order("2.00", byWire))
+	s.hold()
+	if _, err := s.back(came, wholly(rails.Fedwire)); err != nil {
+		t.Fatal(err)
+	}
+	one, two := s.group(rails.Fedwire, 7).ID, s.group(rails.Fedwire, 8).ID
+	if err := errors.Join(s.left(t, late.UID, one, false), s.left(t, came, two, false)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		of        payments.UID
+		reference string
+	}{
+		"another reference":               {late.UID, s.group(rails.Fedwire, 9).ID},
+		"what was sent before the backup": {early.UID, sent},
+	} {
+		if err := s.left(t, c.of, c.reference, true); !errors.Is(err, payments.ErrNothingLeft) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.lived(t, early.UID, "QUEUED SENT")
+	for _, c := range []struct {
+		of                 payments.UID
+		reference, is, end string
+	}{
+		{late.UID, one, "QUEUED SENT", "QUEUED SENT SETTLED"},
+		{came, two, "SETTLED RETURNING", "SETTLED RETURNING RETURNED"},
+	} {
+		s.lived(t, c.of, c.is)
+		if err := s.left(t, c.of, c.reference, false); !errors.Is(err, payments.ErrNothingLeft) {
+			t.Errorf("noted twice: %v", err)
+		}
+		if err := s.left(t, c.of, c.reference, true); err != nil {
+			t.Error(err)
+		}
+		s.lived(t, c.of, c.end)
+		if err := s.left(t, c.of, c.reference, true); !errors.Is(err, payments.ErrNothingLeft) {
+			t.Errorf("settled twice: %v", err)
+		}
+	}
+	s.Prove()
+}
+
 // What no account took goes back by itself, and has no payment. Came and gone before a restore, it comes
 // again and waits again: noted by its number it does not go back twice.
 func TestWhatGoesBackWithoutAPaymentIsNotedAsLeft(t *testing.T) {
