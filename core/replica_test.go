@@ -156,6 +156,29 @@ func (f *followed) reads() int64 {
 	return state.Reads
 }
 
+// A reader keeps the cursor of what it has read: an event that the replica lacks at the time would never come.
+func TestTheFeedLosesNoEventWhileTheReplicaIsBehind(t *testing.T) {
+	t.Parallel()
+	f := follow(t)
+	pay := transferFunds(f.Bank, f.Customer(), "10.00", 0)
+	f.used(t, true)
+	f.at(t, `SELECT pg_wal_replay_pause()`)
+	if _, err := pay(f.Staff(), "key"); err != nil {
+		t.Fatal(err)
+	}
+	sealRecord(f.Bank)
+	reader := f.Checker() // has written nothing
+	had, err := f.Webhooks.Feed(reader, "", 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.at(t, `SELECT pg_wal_replay_resume()`)
+	rest, err := f.Webhooks.Feed(reader, had.Cursor, 200)
+	if err != nil || len(had.Events) == 0 || len(rest.Events) != 0 {
+		t.Errorf("the payment has %d events at once, and %d later (%v)", len(had.Events), len(rest.Events), err)
+	}
+}
+
 func TestADeadReplicaCostsNobodyAnAnswer(t *testing.T) {
 	t.Parallel()
 	f := follow(t)

@@ -86,7 +86,7 @@ func readCSV(in *input, each emit) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case end.cuts(r.InputOffset(), err):
+		case cuts(err) && end.open(r.InputOffset()):
 			return io.ErrUnexpectedEOF
 		case errors.As(err, &bad):
 			line, err = bad.StartLine, bad.Err
@@ -99,6 +99,9 @@ func readCSV(in *input, each emit) error {
 		for i := 0; err == nil && i < len(row); i++ {
 			if problem := header[i].fill(e, decodedField(row[i])); problem != nil {
 				err = fmt.Errorf("%s: %w", header[i].name, problem)
+				if i == len(row)-1 && end.open(r.InputOffset()) {
+					return io.ErrUnexpectedEOF
+				}
 			}
 		}
 		if !each(int64(line), e, err) {
@@ -125,12 +128,12 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cuts reports whether the record that ends at an offset is wrong because the file was cut off in it: it is
-// the last one, lacks fields or the end of a quote, and has no line feed.
-func (e *ending) cuts(offset int64, err error) bool {
-	return e.all && offset == e.read && e.last != '\n' &&
-		(errors.Is(err, csv.ErrFieldCount) || errors.Is(err, csv.ErrQuote))
-}
+// open reports whether the record that ends at an offset is the last one and has no line feed. If it is wrong
+// at its end, the file was cut off in it.
+func (e *ending) open(offset int64) bool { return e.all && offset == e.read && e.last != '\n' }
+
+// cuts reports whether a record with this error is wrong at its end: it lacks fields or the end of a quote.
+func cuts(err error) bool { return errors.Is(err, csv.ErrFieldCount) || errors.Is(err, csv.ErrQuote) }
 
 type named struct {
 	name string

@@ -318,6 +318,10 @@ func TestAFileThatIsNoneChangesNothing(t *testing.T) {
 			banks.Import{Format: "csv", Source: "fedach", AllowGone: true},
 			"name,bic\nA,DEUTDEFF\nB", banks.ErrCutOff,
 		},
+		"cut off in the last field": {
+			banks.Import{Format: "csv", Source: "fedach", AllowGone: true},
+			"name,bic,ach\nA,DEUTDEFF,true\nB,COBADEFF,tr", banks.ErrCutOff,
+		},
 		"cut off in a quote": {
 			banks.Import{Format: "csv", Source: "fedach", AllowGone: true},
 			"name,bic\nA,DEUTDEFF\nB,\"COBAD", banks.ErrCutOff,
@@ -490,4 +494,31 @@ func TestNoBankWritesTheDirectoryOfAll(t *testing.T) {
 		d.Exec(statement)
 	}
 	d.holds("US:" + routing(1) + " First [ACH]")
+}
+
+// One source's list of a network says nothing of the others, or that the bank takes no part.
+func TestARailReachesTheBankIfOneSourceSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ header, one, other, want string }{
+		"settlement only in one": {
+			"fedwireTransfer,fedwireSettlementOnly", "true,true", "true,false", "[Fedwire]",
+		},
+		"settlement only in both":   {"fedwireTransfer,fedwireSettlementOnly", "true,true", "true,true", "[]"},
+		"inactive in one":           {"rtpStatus,rtpServices", "Inactive,", "Active,CRDT RFI", "[RTP]"},
+		"active for both, one asks": {"fedNowStatus,fedNowServices", "Active,RFI", "ACTIVE,CRDT", "[FedNow]"},
+		"services of an inactive":   {"fedNowStatus,fedNowServices", "Inactive,RFI", "Active,", "[FedNow]"},
+		"inactive in both":          {"rtpStatus,rtpServices", "Inactive,CRDT", ",CRDT", "[]"},
+	} {
+		for way, said := range map[string][2]string{"": {c.one, c.other}, ", turned": {c.other, c.one}} {
+			t.Run(name+way, func(t *testing.T) {
+				t.Parallel()
+				d := newDirectory(t)
+				for i, source := range []string{"a", "b"} {
+					d.fine(banks.Import{Format: "csv", Source: source},
+						"nationalId,name,"+c.header+"\n"+routing(1)+",A,"+said[i]+"\n", [6]int64{1, 0, 0, 0, 0, 0})
+				}
+				d.holds("US:" + routing(1) + " A " + c.want)
+			})
+		}
+	}
 }

@@ -265,11 +265,13 @@ func describe(ctx context.Context, tx bun.Tx) error {
 }
 
 // The columns of an entry besides its ref, by how listings are merged: of words the first that is there, of
-// an address all of the first that has a city; a rail reaches the bank if any listing says so.
+// an address all of the first that has a city, of an instant network all of the first that says it reaches the
+// bank, if there is one. Any other rail reaches the bank if any listing says so.
 var (
 	words = strings.Fields(`country national_id_type national_id bic name record_type successor rtp_participant
-		rtp_services rtp_receiving_connection rtp_sign_on_status rtp_activated_on rtp_status rtp_connection_status
-		fednow_services fednow_status fednow_connection_status`)
+		rtp_receiving_connection rtp_sign_on_status rtp_activated_on rtp_connection_status
+		fednow_connection_status`)
+	instant = strings.Fields(`rtp_status rtp_services fednow_status fednow_services`)
 	address = strings.Fields(`address_line1 address_line2 address_city address_state address_postal_code
 		address_country_code address_country`)
 	flags = strings.Fields(`ach fedwire_transfer fedwire_settlement_only fedwire_securities`)
@@ -278,7 +280,7 @@ var (
 // columns lists the columns of an entry besides its ref, each after a prefix.
 func columns(prefix string) string {
 	var all []string
-	for _, group := range [][]string{words, address, flags} {
+	for _, group := range [][]string{words, instant, address, flags} {
 		for _, column := range group {
 			all = append(all, prefix+column)
 		}
@@ -289,20 +291,35 @@ func columns(prefix string) string {
 // merged lists the expressions of columns over the listings l of a bank.
 func merged() string {
 	var all []string
-	first := func(column, there string) string {
-		return "coalesce((array_agg(l." + column + " ORDER BY l.rank, l.source) FILTER (WHERE l." + there +
-			" <> ''))[1], '')"
+	first := func(column, before, there string) string {
+		return "coalesce((array_agg(l." + column + " ORDER BY " + before + "l.rank, l.source) FILTER (WHERE l." +
+			there + " <> ''))[1], '')"
 	}
 	for _, column := range words {
-		all = append(all, first(column, column))
+		all = append(all, first(column, "", column))
+	}
+	for _, column := range instant {
+		network, _, _ := strings.Cut(column, "_")
+		all = append(all, first(column, reached(network)+" DESC, ", network+"_status"))
 	}
 	for _, column := range address {
-		all = append(all, first(column, "address_city"))
+		all = append(all, first(column, "", "address_city"))
 	}
 	for _, column := range flags {
-		all = append(all, "bool_or(l."+column+")")
+		or := "bool_or(l." + column + ")"
+		if column == "fedwire_settlement_only" {
+			or += " AND NOT bool_or(l.fedwire_transfer AND NOT l." + column + ")"
+		}
+		all = append(all, or)
 	}
 	return strings.Join(all, ", ")
+}
+
+// reached is the condition that an instant network takes credits to a bank by what a listing l says
+// (takesCredits).
+func reached(network string) string {
+	return "(lower(l." + network + "_status) = 'active' AND (l." + network + "_services = '' OR 'CRDT' = ANY(" +
+		"string_to_array(l." + network + "_services, ' '))))"
 }
 
 // Source is a directory that was imported.

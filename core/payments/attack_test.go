@@ -928,6 +928,7 @@ func TestWhoAnswersForTheProgramByNowDecidesOnNothingOfIt(t *testing.T) {
 	}
 	for name, ask := range map[string]func(*testing.T, *sender) (int64, error){
 		"a series is changed": func(t *testing.T, s *sender) (int64, error) {
+			t.Helper()
 			p := s.send(t, s.order("1", func(o *payments.Order) { o.Repeat = monthly(3) }))
 			dually(s)
 			out, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence,
@@ -935,6 +936,7 @@ func TestWhoAnswersForTheProgramByNowDecidesOnNothingOfIt(t *testing.T) {
 			return out.Approval, err
 		},
 		"a payment goes back": func(t *testing.T, s *sender) (int64, error) {
+			t.Helper()
 			uid := s.play(t, rails.FedNow, "20.00")
 			dually(s)
 			out, err := s.back(uid, wholly(rails.FedNow))

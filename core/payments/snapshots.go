@@ -56,7 +56,7 @@ func (s *Service) Snapshots(ctx context.Context, of []StepKey) (map[StepKey]*Sna
 	if err != nil {
 		return nil, err
 	}
-	return s.snapshots(ctx, s.db.Batch(), caller, caller.May(access.ManageContacts), of)
+	return s.snapshots(ctx, s.db.PrimaryBatch(), caller, caller.May(access.ManageContacts), of)
 }
 
 // SnapshotsFor is Snapshots for whoever has the reach of a customer: workers deliver only what it may see.
