@@ -67,6 +67,19 @@ type flight struct {
 	slow chan struct{} // closed when it has run for longer than tokens wait
 }
 
+// hangs reports whether a read has run for longer than tokens wait; nil is none.
+func (f *flight) hangs() bool {
+	if f == nil {
+		return false
+	}
+	select {
+	case <-f.slow:
+		return true
+	default:
+		return false
+	}
+}
+
 func newKeyring(issuer string, fetch Fetch, now func() time.Time) *keyring {
 	return &keyring{issuer: issuer, fetch: fetch, now: now, waiting: make(chan struct{}, mostWaiting)}
 }
@@ -78,7 +91,7 @@ func (r *keyring) find(ctx context.Context, kid string) ([]jose.JSONWebKey, erro
 		return keys, nil
 	}
 	if now != nil {
-		if err := r.wait(ctx, now); err != nil {
+		if err := r.wait(ctx, now, kid); err != nil {
 			return nil, err
 		}
 	}
@@ -109,12 +122,17 @@ func (r *keyring) look(kid string) (keys []jose.JSONWebKey, present *flight) {
 
 // wait waits for the present read, without the place of the token's request, so that an issuer that hangs
 // shuts nobody else out. It does not wait where the read has run for long, or too many tokens wait for it.
-func (r *keyring) wait(ctx context.Context, present *flight) error {
-	slow := func() error { return fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer) }
-	select {
-	case <-present.slow:
+// It returns an error where no old keys help out.
+func (r *keyring) wait(ctx context.Context, present *flight, kid string) error {
+	back := func() error { return nil }
+	slow := func() error {
+		if keys, err := r.settled(kid); err == nil && keys != nil {
+			return back()
+		}
+		return fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer)
+	}
+	if present.hangs() {
 		return slow()
-	default:
 	}
 	select {
 	case r.waiting <- struct{}{}:
@@ -122,7 +140,6 @@ func (r *keyring) wait(ctx context.Context, present *flight) error {
 	default:
 		return fmt.Errorf("%w: too many tokens wait for %s", ErrUnavailable, r.issuer)
 	}
-	back := func() error { return nil }
 	if aside, has := ctx.Value(asideKey{}).(func() func() error); has {
 		back = aside()
 	}
@@ -130,16 +147,18 @@ func (r *keyring) wait(ctx context.Context, present *flight) error {
 	case <-present.done:
 		return back()
 	case <-present.slow:
+		return slow()
 	case <-ctx.Done():
+		return fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer)
 	}
-	return slow()
 }
 
-// settled returns the keys that count after a read: old ones only if the last read that ended has failed.
+// settled returns the keys that count after a read: old ones only if the last read that ended has failed, or
+// the present one takes long.
 func (r *keyring) settled(kid string) (keys []jose.JSONWebKey, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if age := r.now().Sub(r.read); age < fresh || age < stale && r.failed != nil {
+	if age := r.now().Sub(r.read); age < fresh || age < stale && (r.failed != nil || r.flight.hangs()) {
 		keys = r.keys[kid]
 	}
 	if keys == nil && r.failed != nil {

@@ -255,6 +255,41 @@ func TestIssuerThatHangsHoldsUpFewTokensAndOnlyOnce(t *testing.T) {
 	}
 }
 
+// Keys that are known count for an hour while the issuer is away, also if nobody came while they were fresh.
+func TestKnownKeysCountWhileTheirIssuerHangs(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	p := b.provider()
+	b.accept(p)
+	if _, err := b.verify(b.token(p)); err != nil {
+		t.Fatal(err)
+	}
+	release := make(chan struct{})
+	defer close(release)
+	p.answer(p.url+"/.well-known/openid-configuration", func(context.Context) ([]byte, error) {
+		<-release
+		return nil, errors.New("too late")
+	})
+	b.later(11 * time.Minute)
+	var waited, back int
+	ctx := issuers.WithAside(b.stranger, func() func() error {
+		waited++
+		return func() error { back++; return nil }
+	})
+	for range 3 {
+		if _, err := b.Clients.Verify(ctx, b.token(p)); err != nil {
+			t.Error(err)
+		}
+	}
+	if waited != 1 || back != 1 {
+		t.Errorf("%d waited, and %d went on in their places", waited, back)
+	}
+	b.later(50 * time.Minute)
+	if _, err := b.verify(b.token(p)); !errors.Is(err, issuers.ErrUnavailable) {
+		t.Errorf("after more than an hour: %v", err)
+	}
+}
+
 // A token whose issuer answers gives its place up meanwhile, and does not go on without it.
 func TestTokenStepsAsideWhileItsIssuerAnswers(t *testing.T) {
 	t.Parallel()
