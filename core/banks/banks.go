@@ -94,8 +94,8 @@ func Known(b *db.Batch, refs []Ref, want db.Columns) *db.Many[Ref, Bank] {
 			return "(" + db.Select[Bank](want, nil).Where(condition).OrderExpr(order).String() + " LIMIT 1)"
 		}
 		return "SELECT found.*, k.ref AS asked FROM unnest($1::text[]) AS k(ref) CROSS JOIN LATERAL (" +
-			by("b.ref = k.ref", "b.ref") + " UNION ALL " +
-			by("b.bic <> '' AND b.bic IN (k.ref, left(k.ref, 8))", "b.bic DESC, b.ref") + " UNION ALL " +
+			by("b.ref = k.ref AND b.bic <> k.ref", "b.ref") + " UNION ALL " +
+			by("b.bic <> '' AND b.bic IN (k.ref, left(k.ref, 8))", ofOneBIC("b")) + " UNION ALL " +
 			by("b.bic <> '' AND length(k.ref) = 6 AND b.bic >= k.ref AND b.bic < k.ref || '~'", "b.bic, b.ref") +
 			" LIMIT 1) AS found"
 	})
@@ -109,7 +109,13 @@ func NameOr(name, country, id string) string {
 	return "coalesce(nullif(" + name + ", ''), (SELECT n.name FROM banks AS n WHERE n.ref = " + country +
 		" || ':' || upper(" + id + ")), (SELECT n.name FROM banks AS n WHERE n.bic <> '' AND n.bic IN (upper(" +
 		id +
-		"), left(upper(" + id + "), 8)) ORDER BY n.bic DESC, n.ref LIMIT 1), '')"
+		"), left(upper(" + id + "), 8)) ORDER BY " + ofOneBIC("n") + " LIMIT 1), '')"
+}
+
+// ofOneBIC is the order of banks that a BIC can mean: a branch before its head office, and of several with one
+// BIC first the one with the lowest national id; last one that has none (rest/CONTRACT.md, bank rules).
+func ofOneBIC(table string) string {
+	return table + ".bic DESC, " + table + ".national_id = '', " + table + ".ref"
 }
 
 // first returns the bank of the first ref that has one, or ErrNotFound.

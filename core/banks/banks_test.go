@@ -259,3 +259,38 @@ func TestASearchByTheBeginningAnswersAtMostAHundredByNumber(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of several banks with one BIC that with the lowest national id is meant, by the lookup and in what is shown of
+// payments; one that has only the BIC comes last.
+func TestABICMeansOneBankEverywhere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ rows, want string }{
+		"beside one without an id": {"DE,99090955,XQHNDEF0,By number\nDE,,XQHNDEF0,By BIC\n", "By number"},
+		"of two":                   {"DE,99090956,XQHNDEF0,Second\nDE,99090955,XQHNDEF0,First\n", "First"},
+		"alone":                    {"DE,,XQHNDEF0,By BIC\n", "By BIC"},
+		"a country after its BIC":  {"ZM,010001,AAAAZMLX,By number\nZM,,AAAAZMLX,By BIC\n", "By number"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDirectory(t)
+			d.fine(banks.Import{Format: "csv", Source: "own"}, "countryCode,nationalId,bic,name\n"+c.rows,
+				[6]int64{int64(strings.Count(c.rows, "\n")), 0, 0, 0, 0, 0})
+			bic, country := "XQHNDEF0", "DE"
+			if strings.Contains(c.rows, "AAAAZMLX") {
+				bic, country = "AAAAZMLX", "ZM"
+			}
+			found, err := d.Banks.Look(d.Staff(), banks.Lookup{ID: bic, Type: "BIC"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var named string
+			if err := d.DB.NewRaw("SELECT "+banks.NameOr("''", "'"+country+"'", "'"+bic+"'")).
+				Scan(t.Context(), &named); err != nil {
+				t.Fatal(err)
+			}
+			if found.Name != c.want || named != c.want {
+				t.Errorf("the lookup finds %q, payments name %q, want %q", found.Name, named, c.want)
+			}
+		})
+	}
+}
