@@ -86,7 +86,8 @@ func (s *Service) Named(ctx context.Context, b *db.Batch, refs []Ref, want db.Co
 	return Known(b, refs, want)
 }
 
-// Known is Named for work that has asked who calls, such as a transaction of many callers.
+// Known is Named for work that has asked who calls, such as a transaction of many callers. The ref of a bank that
+// has only a BIC is that BIC, which may mean another bank.
 func Known(b *db.Batch, refs []Ref, want db.Columns) *db.Many[Ref, Bank] {
 	want = or(want)
 	text := naming.Get(queryKey{want: want}, func() string {

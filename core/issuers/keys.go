@@ -124,15 +124,16 @@ func (r *keyring) look(kid string) (keys []jose.JSONWebKey, present *flight) {
 // shuts nobody else out. It does not wait where the read has run for long, or too many tokens wait for it.
 // It returns an error where no old keys help out.
 func (r *keyring) wait(ctx context.Context, present *flight, kid string) error {
-	back := func() error { return nil }
-	slow := func() error {
-		if keys, err := r.settled(kid); err == nil && keys != nil {
-			return back()
-		}
-		return fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer)
+	slow := fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer)
+	helpOut := func() bool {
+		keys, err := r.settled(kid)
+		return err == nil && keys != nil
 	}
 	if present.hangs() {
-		return slow()
+		if helpOut() {
+			return nil
+		}
+		return slow
 	}
 	select {
 	case r.waiting <- struct{}{}:
@@ -140,6 +141,7 @@ func (r *keyring) wait(ctx context.Context, present *flight, kid string) error {
 	default:
 		return fmt.Errorf("%w: too many tokens wait for %s", ErrUnavailable, r.issuer)
 	}
+	back := func() error { return nil }
 	if aside, has := ctx.Value(asideKey{}).(func() func() error); has {
 		back = aside()
 	}
@@ -147,10 +149,12 @@ func (r *keyring) wait(ctx context.Context, present *flight, kid string) error {
 	case <-present.done:
 		return back()
 	case <-present.slow:
-		return slow()
+		if helpOut() {
+			return back()
+		}
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer)
 	}
+	return slow
 }
 
 // settled returns the keys that count after a read: old ones only if the last read that ended has failed, or

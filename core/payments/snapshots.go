@@ -51,6 +51,7 @@ type OfBatch struct {
 }
 
 // Snapshots reads payments as of these steps, as the caller sees them. Those that it does not see are absent.
+// A replica may not have the steps yet, and whoever goes on behind them would never see them.
 func (s *Service) Snapshots(ctx context.Context, of []StepKey) (map[StepKey]*Snapshot, error) {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
